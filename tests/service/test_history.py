@@ -3,7 +3,7 @@
 from pathlib import Path
 from uuid import UUID
 
-from openmsmq.core.model.trace_log import TraceLog
+from openmsmq.core.tracing import TraceLog
 from openmsmq.service.history import FILES, HistoryFiles
 from openmsmq.wire.history_record import RECORD_SIZE, Happening
 from openmsmq.wire.scalars import MessageIdentifier

@@ -32,7 +32,6 @@ from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.timers import earlier
-from openmsmq.core.model.trace_log import TraceLog
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
@@ -50,6 +49,7 @@ from openmsmq.core.sites.initialization import (
     queue_manager_stopping,
 )
 from openmsmq.core.sites.key_publication import publish_keys
+from openmsmq.core.tracing import TraceLog
 from openmsmq.core.transactions.coordination import Coordination
 from openmsmq.core.transactions.coordinator import Enlistments
 from openmsmq.core.transactions.enlisted import Enlisted

@@ -12,10 +12,10 @@ from openmsmq.core.model.change_marks import ChangeMarks
 from openmsmq.core.model.schedule import Schedule
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
 from openmsmq.core.model.totals import Totals
-from openmsmq.core.model.trace_log import TraceLog
-from openmsmq.core.rows.ordinals import Reservation
+from openmsmq.core.outbox import Reservation
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.settings import Settings
+from openmsmq.core.tracing import TraceLog
 from openmsmq.core.transfer.forwarding.forwarded_bytes import ForwardedBytes
 from openmsmq.core.transfer.incoming.message_history import MessageIDHistory
 from openmsmq.core.transfer.incoming.multicast_groups import MulticastGroups

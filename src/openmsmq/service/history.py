@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from openmsmq.core.model.trace_log import TraceLog
+from openmsmq.core.tracing import TraceLog
 from openmsmq.wire.history_record import Happening, HistoryReader, HistoryRecord
 from openmsmq.wire.scalars import GUID_SIZE
 

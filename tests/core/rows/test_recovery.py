@@ -7,8 +7,7 @@ from tests.core.harness import ORDERS, RECEIVE, Harness, bodies
 
 from openmsmq.core.management.counters import Counters
 from openmsmq.core.model.message import record_of
-from openmsmq.core.outbox import Outbox
-from openmsmq.core.rows.ordinals import Reservation
+from openmsmq.core.outbox import Outbox, Reservation
 from openmsmq.core.rows.tables import Table
 from openmsmq.store.interface import Progress, Recovery
 from openmsmq.store.memory_store import MemoryStore

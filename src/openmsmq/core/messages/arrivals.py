@@ -20,6 +20,7 @@ from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.acceptance import journal_takes
 from openmsmq.core.rows.packets import packet_of, spill
 from openmsmq.core.state import State
+from openmsmq.core.tracing import note_arrivals
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
 from openmsmq.wire.message.user_header import DELIVERY_MODE_MASK, UserHeaderFlags
@@ -28,7 +29,6 @@ from openmsmq.wire.message.user_message_patch import source_of
 from openmsmq.wire.packets.base_header import INFINITE
 
 from .positions import count_messages, duplicate, touch
-from .tracing import note_arrivals
 
 if TYPE_CHECKING:
     from openmsmq.core.transactions.transactions import Transaction

@@ -23,6 +23,7 @@ from openmsmq.core.queues.acceptance import dead_letters_have_room, journal_take
 from openmsmq.core.queues.creation import drop_if_unused
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
+from openmsmq.core.tracing import note_messages
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
 from openmsmq.wire.history_record import Happening
 from openmsmq.wire.message.user_header import UserHeaderFlags
@@ -30,7 +31,6 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import source_of
 
 from .positions import count_decided, count_messages, duplicate, reslot
-from .tracing import note_messages
 
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
 _DELETED: Final = PositionState.DELETED

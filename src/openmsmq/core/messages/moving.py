@@ -10,6 +10,7 @@ from openmsmq.core.model.open_queue import MAY_MOVE, MAY_SEND
 from openmsmq.core.model.queue import QueueRole, QueueType
 from openmsmq.core.outbox import Result
 from openmsmq.core.queues.creation import drop_if_unused
+from openmsmq.core.tracing import note_messages
 from openmsmq.core.transactions.transactions import OperationType, Transaction, withdraw
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
@@ -19,7 +20,6 @@ from .positions import changes, count_decided, count_messages, move_now, reslot
 from .reading import queue_to_read
 from .redirecting import redirect
 from .taking import check_transaction
-from .tracing import note_messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,14 +1,19 @@
 """Packets of messages, in memory or read back from where they are kept."""
 
-from collections.abc import Sequence
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.message import RECOVERABLE, Message, PositionState
-from openmsmq.core.state import State
 from openmsmq.core.transfer.incoming.claims import clear_authentication
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import patch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from openmsmq.core.state import State
 
 _DELETED: Final = int(PositionState.DELETED)
 

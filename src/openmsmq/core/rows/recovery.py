@@ -25,6 +25,7 @@ from openmsmq.core.model.message import (
     unpack_record,
 )
 from openmsmq.core.model.queue import QueueRole
+from openmsmq.core.outbox import Reservation
 from openmsmq.core.pipelines.leases import parse_lease
 from openmsmq.core.pipelines.staging import recover_producers
 from openmsmq.core.queues.creation import drop_if_unused, list_queue
@@ -38,7 +39,6 @@ from openmsmq.core.transfer.outgoing.sequences import recover_sequences, renumbe
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.scalars import guid
 
-from .ordinals import Reservation
 from .queue_rows import parse_queue, queue_number
 from .tables import Table
 from .transaction_rows import StoredTransaction, parse_transaction

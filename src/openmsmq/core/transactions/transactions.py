@@ -18,12 +18,12 @@ from openmsmq.core.messages.positions import (
     renew_lookup_ids,
     store_record,
 )
-from openmsmq.core.messages.tracing import note_messages
 from openmsmq.core.model.message import RECOVERABLE, Message, PositionState
 from openmsmq.core.outbox import Result
 from openmsmq.core.queues.creation import drop_if_unused
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.rows.transaction_rows import forget_transaction, store_transaction
+from openmsmq.core.tracing import note_messages
 from openmsmq.core.transfer.outgoing.sequences import number_messages
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass

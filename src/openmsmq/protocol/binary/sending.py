@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.transfer.outgoing.dispatch import DispatchCollection
+from openmsmq.core.transfer.outgoing.departures import DispatchCollection
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import HIGH_USER_FLAGS, PRIVATE_BODY_BIT

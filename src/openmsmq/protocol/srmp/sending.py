@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from openmsmq.core.transfer.outgoing.dispatch import DispatchCollection
+from openmsmq.core.transfer.outgoing.departures import DispatchCollection
 from openmsmq.core.transfer.outgoing.states import OutgoingInput
 from openmsmq.core.transfer.outgoing.stream_rules import SRMP_RULES
 from openmsmq.core.transfer.transports import WEB

@@ -1,8 +1,9 @@
-"""What leaves an outgoing queue: packets, and what is known of each transactional message."""
+"""What leaves outgoing queues: which of them sends next, packets, and what is known of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heapreplace
 from typing import TYPE_CHECKING
 
 from openmsmq.wire.message.sequence_info import SequenceInfo
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from openmsmq.core.model.message import History, Message
 
     from .stream import OutgoingStream
+
+    # The greater priority comes first, then the older message; the number of a queue is its own.
+    _Entry = tuple[int, int, int, OutgoingStream]
 
 
 class OutgoingMessagePosition:
@@ -68,3 +72,59 @@ class Departure:
         self.express = True
         self.packets: list[bytes] = []
         self.tokens: Sequence[object] = ()
+
+
+class DispatchCollection:
+    """The outgoing queues of one carrier that have something to send ([MS-MQDMPR] 3.1.1.18).
+
+    An entry of the specification is a message. Here it is an outgoing queue with the message at
+    its front, since the messages of a queue are in the order of their priority already: so nothing
+    has to be added or removed for each message. A carrier makes the collection anew when it sends,
+    so what was added, paused or deleted meanwhile counts, and after a restart there is nothing to
+    repair ([MS-MQDMPR] 3.1.7.3.9).
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, streams: Iterable[OutgoingStream]) -> None:
+        entries: list[_Entry] = []
+        for stream in streams:
+            entry = _entry(stream)
+            if entry is not None:
+                entries.append(entry)
+        if len(entries) > 1:
+            heapify(entries)
+        self._entries = entries
+
+    @property
+    def count(self) -> int:
+        """How many outgoing queues have something to send."""
+        return len(self._entries)
+
+    @property
+    def first(self) -> OutgoingStream:
+        """The outgoing queue that sends next; only if there is one."""
+        return self._entries[0][3]
+
+    def sent(self) -> None:
+        """The first queue sent a message: it waits for its turn with the next one."""
+        entry = _entry(self._entries[0][3])
+        if entry is None:
+            heappop(self._entries)
+        else:
+            heapreplace(self._entries, entry)
+
+    def pass_over(self) -> None:
+        """The first queue cannot send for now."""
+        heappop(self._entries)
+
+
+def _entry(stream: OutgoingStream) -> _Entry | None:
+    """The place of an outgoing queue; None if nothing of it may leave."""
+    queue = stream.queue
+    message = queue.lanes.first()
+    if message is None or not stream.outgoing.may_transmit:
+        return None
+    # [MS-MQDMPR] 3.1.7.1.28: the priorities of queue and message count together.
+    priority = queue.properties.base_priority + message.priority
+    return -priority, message.sequence, queue.number, stream

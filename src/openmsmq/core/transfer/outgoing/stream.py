@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.messages.tracing import note_messages
 from openmsmq.core.model.message import (
     RECOVERABLE,
     TRANSACTIONAL,
     Message,
     PositionState,
 )
+from openmsmq.core.tracing import note_messages
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.history_record import Happening
 from openmsmq.wire.message.sequence_info import SequenceInfo

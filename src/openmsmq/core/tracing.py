@@ -1,25 +1,88 @@
-"""Notes for the history: one record for messages that arrive or leave together."""
+"""What happened to messages, noted for the history; the process writes it to disk.
+
+Messages that arrive or leave together are one record.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.rows.packets import packet_of
-from openmsmq.wire.history_record import Happening
+from openmsmq.wire.history_record import Happening, pack_name, pack_record
 from openmsmq.wire.scalars import GUID_SIZE
+
+from .rows.packets import packet_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from openmsmq.core.model.message import Message
-    from openmsmq.core.model.queue import Queue
-    from openmsmq.core.state import State
+    from .model.message import Message
+    from .model.queue import Queue
+    from .state import State
 
+NOBODY: Final = bytes(GUID_SIZE)
+# Names that are remembered; a queue manager with more tells some of them again.
+MAX_NAMES: Final = 20_000
 _ARRIVED: Final = int(Happening.ARRIVED)
 # SourceQueueManager and MessageID in every packet.
 _SOURCE: Final = 16
 _SOURCE_END: Final = _SOURCE + GUID_SIZE
 _MESSAGE_ID: Final = 56
+
+
+class TraceLog:
+    """Collects records until the process takes them.
+
+    Args:
+        enabled: whether anything is noted.
+    """
+
+    __slots__ = ("_buffer", "_names", "enabled", "utc")
+
+    def __init__(self, *, enabled: bool) -> None:
+        self.enabled = enabled
+        self.utc = 0.0
+        self._buffer: list[bytes] = []
+        self._names: dict[str, int] = {}
+
+    def note(
+        self,
+        kind: int,
+        place: str,
+        key: int,
+        count: int,
+        reason: int = 0,
+        ordinal: int = 0,
+        source: bytes = NOBODY,
+    ) -> None:
+        """Note that something happened to messages with consecutive keys."""
+        number = self._names.get(place)
+        if number is None:
+            number = self._name(place)
+        self._buffer.append(
+            pack_record(kind, reason, number, self.utc, key, count, ordinal, source)
+        )
+
+    def _name(self, place: str) -> int:
+        if len(self._names) >= MAX_NAMES:
+            self._names.clear()
+        number = len(self._names) + 1
+        self._names[place] = number
+        self._buffer.append(pack_name(number, place))
+        return number
+
+    def __len__(self) -> int:
+        """How many records wait."""
+        return len(self._buffer)
+
+    def take(self) -> bytes:
+        """The records since the last call."""
+        data = b"".join(self._buffer)
+        self._buffer.clear()
+        return data
+
+    def forget_names(self) -> None:
+        """Tell names again: a new file begins."""
+        self._names.clear()
 
 
 def note_messages(
