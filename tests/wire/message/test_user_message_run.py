@@ -144,3 +144,54 @@ def test_the_first_packets_of_a_run_are_a_run() -> None:
     part = run.first(2)
     assert (part.head, part.packets) == (run.head, packets[:2])
     assert run.packets == packets
+
+
+def with_signature(signature: bytes, size: int = 4, **items: bytes) -> bytes:
+    header = SecurityHeader(
+        SenderIdType.SID,
+        **{"security_id": b"somebody", "signature": signature, "sender_cert": b"a cert", **items},
+    )
+    return UserMessageTemplate(
+        destination_queue=direct_address("OS:a\\private$\\b"), security_header=header
+    ).build(b"x" * size, "l" * size)
+
+
+def test_packets_of_a_peer_may_differ_in_their_signatures() -> None:
+    """Also with sizes of their own; what is sent here keeps the signature of its own packet."""
+    several = [with_signature(bytes([number] * 5), number) for number in (1, 1, 2, 3)]
+    several.append(with_signature(bytes(5), 3))
+    (run,) = split_runs(several, signatures_differ=True)
+    assert run.packets == several
+    assert [len(each.packets) for each in split_runs(several)] == [2, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("item", "value"),
+    [
+        ("security_id", b"anothers"),
+        ("sender_cert", b"A cert"),
+        ("sender_cert", b"a cerT"),
+        ("encryption_key", b"key"),
+        ("signature", b"longer"),
+        ("signature", b""),
+    ],
+)
+def test_packets_that_differ_in_more_than_the_signature_are_not_one_run(
+    item: str, value: bytes
+) -> None:
+    first = with_signature(b"first")
+    other = with_signature(**{"signature": b"other", item: value})
+    assert len(split_runs([first, other], signatures_differ=True)) == 2
+
+
+@pytest.mark.parametrize("at", [0, 4, 16, 48, 60, 63])
+def test_a_difference_before_the_signature_begins_another_run(at: int) -> None:
+    first, other = with_signature(b"first"), bytearray(with_signature(b"other"))
+    other[at] ^= 1
+    try:
+        UserMessage(bytes(other))
+    except MalformedPacket:
+        with pytest.raises(MalformedPacket):
+            split_runs([first, bytes(other)], signatures_differ=True)
+        return
+    assert len(split_runs([first, bytes(other)], signatures_differ=True)) == 2

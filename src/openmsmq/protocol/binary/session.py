@@ -153,7 +153,7 @@ class BinarySession:
             # What is sent of our own accord stops long before; these are acknowledgments.
             self.close(CloseReason.NOT_READING)
             return
-        messages = RunBuilder()
+        messages = RunBuilder(signatures_differ=True)
         try:
             frames = self._framer.feed(data)
             if frames:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from struct import Struct
 from typing import Final
 
+from openmsmq.wire.security.security_header import signature_place
+
 from .message_properties_header import properties_layout
 from .user_message import UserMessage
 
@@ -28,7 +30,8 @@ _SIZES_END: Final = 56
 class UserMessageRun:
     """Packets with the same bytes up to the MessagePropertiesHeader, but PacketSize and MessageID.
 
-    Those of SRMP may also differ in the numbers of their TransactionHeader, which then ascend by 1.
+    Those of a peer may also differ in the signature of their SecurityHeader, those of SRMP in the
+    numbers of their TransactionHeader, which then ascend by 1.
     Acknowledgments and encryption are the same in all of them, and none has a header after its
     body, unless all have those of SRMP; or there is only one packet. So what `head` says of all
     this holds for each.
@@ -58,17 +61,35 @@ class UserMessageRun:
 
 
 class RunBuilder:
-    """Checks packets as `UserMessage` does, and puts those with the same headers together."""
+    """Checks packets as `UserMessage` does, and puts those with the same headers together.
 
-    __slots__ = ("_at", "_middle", "_run", "_size", "_sizes", "_start", "runs")
+    Args:
+        signatures_differ: whether packets of a run may have different signatures.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = (
+        "_at",
+        "_middle",
+        "_run",
+        "_signature",
+        "_signature_end",
+        "_signatures_differ",
+        "_size",
+        "_sizes",
+        "_start",
+        "runs",
+    )
+
+    def __init__(self, *, signatures_differ: bool = False) -> None:
         self.runs: list[UserMessageRun] = []
+        self._signatures_differ = signatures_differ
         # The run to go on with, and parts of its first packet, which starts its properties at `at`.
         self._run: UserMessageRun | None = None
         self._start = self._middle = self._sizes = b""
         self._at = 0
         self._size = 0
+        # What of the middle need not be the same.
+        self._signature = self._signature_end = 0
 
     def add(self, packet: bytes) -> None:
         """Take the next packet.
@@ -85,17 +106,20 @@ class RunBuilder:
             and packet[:_MESSAGE_ID] == self._start
             and packet[_FLAGS : at + _BEHIND_LABEL_LENGTH] == self._middle
             and packet[at + _SIZES : at + _SIZES_END] == self._sizes
-        ) or self._differs_in_size_only(packet, at):
+        ) or self._has_same_headers(packet, at):
             run.packets.append(packet)
         else:
             self._begin(packet)
 
-    def _differs_in_size_only(self, packet: bytes, at: int) -> bool:
+    def _has_same_headers(self, packet: bytes, at: int) -> bool:
+        """Whether sizes and signatures are all that the headers differ in."""
         sizes = self._sizes[_CIPHER - _SIZES : _CIPHER_END - _SIZES]
+        middle, signature, behind = self._middle, self._signature, self._signature_end
         if (
             packet[_BEHIND_SIZE:_MESSAGE_ID] != self._start[_BEHIND_SIZE:]
             or packet[:_PACKET_SIZE] != self._start[:_PACKET_SIZE]
-            or packet[_FLAGS : at + 1] != self._middle[:-1]
+            or packet[_FLAGS:signature] != middle[: signature - _FLAGS]
+            or packet[behind : at + 1] != middle[behind - _FLAGS : -1]
             or packet[at + _CIPHER : at + _CIPHER_END] != sizes
             or _U32(packet, _PACKET_SIZE)[0] != len(packet)
         ):
@@ -117,15 +141,23 @@ class RunBuilder:
         self._start = packet[:_MESSAGE_ID]
         self._middle = packet[_FLAGS : at + _BEHIND_LABEL_LENGTH]
         self._sizes = packet[at + _SIZES : at + _SIZES_END]
+        self._signature = self._signature_end = at
+        if self._signatures_differ and head.security_offset:
+            self._signature, self._signature_end = signature_place(packet, head.security_offset)
 
 
-def split_runs(packets: Iterable[bytes]) -> list[UserMessageRun]:
+def split_runs(
+    packets: Iterable[bytes], *, signatures_differ: bool = False
+) -> list[UserMessageRun]:
     """Check packets as `UserMessage` does, and put those with the same headers together.
+
+    Args:
+        signatures_differ: whether packets of a run may have different signatures.
 
     Raises:
         MalformedPacket: one of them is not a UserMessage.
     """
-    builder = RunBuilder()
+    builder = RunBuilder(signatures_differ=signatures_differ)
     for packet in packets:
         builder.add(packet)
     return builder.runs

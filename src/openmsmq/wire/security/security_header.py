@@ -99,6 +99,13 @@ class SecurityHeader:
         return b"".join(parts)
 
 
+def signature_place(buf: bytes, offset: int) -> tuple[int, int]:
+    """Where the Signature of a checked header starts and ends."""
+    _, sender, key, size, _, _ = SECURITY_HEADER.unpack_from(buf, offset)
+    start: int = offset + SECURITY_HEADER_SIZE + (sender + 3 & ~3) + (key + 3 & ~3)
+    return start, start + size
+
+
 def signature_and_certificate(buf: bytes, offset: int) -> tuple[bytes, bytes]:
     """Signature and SenderCert of a checked header, without the rest of it."""
     _, sender, key, size, certificate_size, _ = SECURITY_HEADER.unpack_from(buf, offset)

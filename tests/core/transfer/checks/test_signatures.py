@@ -189,6 +189,24 @@ def test_a_good_signature_is_accepted_and_says_its_version(
     assert received.security_flags & 0x10
 
 
+@pytest.mark.parametrize("count", [3, 9])
+def test_each_message_of_a_read_is_judged_by_its_own_signature(count: int) -> None:
+    """Few are checked in place, more by a worker; the signature of another proves nothing."""
+    network, b, peer = receiver(user(), core={"max_failed_checks": 1000}, authentication=True)
+    packets = [signed(everything(message_id=at, body=b"%d" % at)) for at in range(1, count + 1)]
+    packets[1] = change(packets[1], body=b"x")
+    first, last = UserMessage(packets[0]).security_header, UserMessage(packets[-1])
+    assert first is not None
+    packets[-1] = change(last.packet, security_header=first)
+    peer.send(*packets)
+    network.advance(1)
+    good = [b"%d" % at for at in range(1, count) if at != 2]
+    received = b.take()
+    assert [each.body for each in received] == good
+    assert all(each.authentication_level == SIG20 for each in received)
+    assert nacks(peer) == [MessageClass.NACK_BAD_SIGNATURE] * 2
+
+
 @pytest.mark.spec("MQQB-3.1.5.8.3-05")
 @pytest.mark.parametrize(
     ("version", "name"), [(version, name) for version in VERSIONS for name in COVERED[version]]

@@ -105,7 +105,6 @@ class CheckJob:
                 runs.append(run)
                 continue
             if len(checks) == 1:
-                # Signatures differ, so that most runs of signed messages have one message.
                 verdict = checks[0].make()
                 alone = UserMessageRun(UserMessage(verdict.packet))
                 runs.append(alone)
@@ -120,12 +119,12 @@ class CheckJob:
                     accepted.append(verdict.packet)
                     continue
                 self.failures += verdict.failed
-                runs += split_runs(accepted)
+                runs += split_runs(accepted, signatures_differ=True)
                 accepted = []
                 alone = UserMessageRun(UserMessage(verdict.packet))
                 refused[alone] = verdict.refusal
                 runs.append(alone)
-            runs += split_runs(accepted)
+            runs += split_runs(accepted, signatures_differ=True)
         self.runs = runs
         self.refused = refused
 

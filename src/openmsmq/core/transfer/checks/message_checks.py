@@ -96,18 +96,20 @@ class FormFound(NamedTuple):
 class MessageCheck:
     """The check of one message: two steps, each if the message needs it."""
 
-    __slots__ = ("_checks", "_decryption", "_known", "_message", "_utc", "cheap")
+    __slots__ = ("_checks", "_decryption", "_is_signed", "_known", "_message", "_utc", "cheap")
 
     def __init__(
         self,
         checks: MessageChecks,
         message: UserMessage,
         *,
+        signed: bool,
         known: bool,
         decryption: DecryptionStep | None,
     ) -> None:
         self._checks = checks
         self._message = message
+        self._is_signed = signed
         # Whether the directory has the certificate with the SID of the message.
         self._known = known
         self._decryption = decryption
@@ -122,7 +124,7 @@ class MessageCheck:
             if clear is None:
                 return Verdict(message.packet, _BAD_ENCRYPTION, failed=True)
             message = UserMessage(clear)
-        if not is_signed(message):
+        if not self._is_signed:
             return Verdict(message.packet)
         judgment = self._checks.judge(message, known=self._known, utc=self._utc)
         if isinstance(judgment, BadSignature):
@@ -207,12 +209,9 @@ class MessageChecks:
         self.has_timers = True
         if self.decryptor is not None and message.encrypted:
             decryption = self.decryptor.begin(message, now=self.state.now)
-        return MessageCheck(
-            self,
-            message,
-            known=is_signed(message) and self.is_registered(message),
-            decryption=decryption,
-        )
+        signed = is_signed(message)
+        known = signed and self.is_registered(message)
+        return MessageCheck(self, message, signed=signed, known=known, decryption=decryption)
 
     # Who sends
 
