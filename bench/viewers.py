@@ -3,28 +3,28 @@
 Reproduce with `python -m bench viewers` (or `make bench`); add `--json` for one object per line. It
 takes about three minutes.
 
-A real `openmsmq serve` with a thousand queues moves messages of 1 KiB through one more queue, one
-producer and one consumer, express and durable. In one run ten viewers hold live pages open (the
-overview, the list of queues, the busy queue) and a scraper asks for `/metrics` every 5 s, in the
-other it has `--console-port off`; the rounds take turns and the figures are medians. With a search,
-the console also looks through 100,000 messages again and again. "100 viewers" compares the
-processor time of the queue manager with that of one viewer, over the same time without other work.
-The memory of the console is measured with ten thousand queues.
+A real `openmsmq serve` with a thousand queues and 100,000 messages in one of them moves messages of
+1 KiB through one more queue, one producer and one consumer, express and durable. In one run ten
+viewers hold live pages open (the overview, the list of queues, the busy queue) and a scraper asks
+for `/metrics` every 5 s, in the other it has `--console-port off`; the rounds take turns and the
+figures are medians. With a search, the console also looks through all messages again and again.
+The viewers are a process of their own at a low priority, since browsers run elsewhere. "100
+viewers" compares the processor time of the queue manager with that of one viewer for each of the
+three pages, over the same time without other work. The memory of the console is measured with ten
+thousand queues.
 """
 
-import http.client
-import socket
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 import openmsmq
+from bench.peers.viewers import PAGES
 from bench.peers.watched import Server, serving
 from bench.report import Result
 from bench.watching import BODY, BUSY, Flow, flow
@@ -36,9 +36,7 @@ STORED: Final = 100_000
 ROUNDS: Final = 3
 VIEWERS: Final = 10
 MANY_VIEWERS: Final = 100
-SCRAPE_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 8.0
-PAGES: Final = ("/", "/queues", "/queues/private$%5Cbusy")
 # Messages a second with viewers are at least 0.95 of those without, and 0.85 with a search.
 RATE_LIMIT: Final = 1 / 0.95
 SEARCH_LIMIT: Final = 1 / 0.85
@@ -47,66 +45,19 @@ MANY_LIMIT: Final = 1.1
 MEMORY_LIMIT: Final = 150e6
 
 
-class Viewers:
+@contextmanager
+def viewing(server: Server, count: int, *, searches: bool = False) -> Iterator[None]:
     """People with live pages open, a scraper, and perhaps somebody who searches."""
-
-    def __init__(self, server: Server, folder: Path, count: int, *, searches: bool = False) -> None:
-        self._server = server
-        self._token = _token(folder)
-        self._ended = threading.Event()
-        self._sockets: list[socket.socket] = []
-        works = [threading.Thread(target=self._watch, args=(at,)) for at in range(count)]
-        works.append(threading.Thread(target=self._scrape))
-        if searches:
-            works.append(threading.Thread(target=self._search))
-        self._works = works
-
-    def start(self) -> None:
-        for work in self._works:
-            work.daemon = True
-            work.start()
-
-    def end(self) -> None:
-        self._ended.set()
-        for sock in self._sockets:
-            with suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-        for work in self._works:
-            work.join()
-
-    def _watch(self, at: int) -> None:
-        """Read the live updates of a page."""
-        host, _, port = self._server.console.rpartition(":")
-        page = PAGES[at % len(PAGES)].replace("%", "%25")
-        headers = {"Authorization": f"Bearer {self._token}"}
-        with (
-            suppress(OSError, http.client.HTTPException),
-            closing(http.client.HTTPConnection(host, int(port), timeout=60)) as connection,
-        ):
-            connection.connect()
-            self._sockets.append(connection.sock)
-            connection.request("GET", f"/live?page={page}", headers=headers)
-            answer = connection.getresponse()
-            while not self._ended.is_set() and answer.readline():
-                pass
-
-    def _scrape(self) -> None:
-        while not self._ended.wait(SCRAPE_SECONDS):
-            self._get("/metrics")
-
-    def _search(self) -> None:
-        """Search for what is nowhere, again and again."""
-        while not self._ended.is_set():
-            self._get("/api/v1/search?text=nowhere")
-
-    def _get(self, path: str) -> None:
-        host, _, port = self._server.console.rpartition(":")
-        with (
-            suppress(OSError, http.client.HTTPException),
-            closing(http.client.HTTPConnection(host, int(port), timeout=60)) as connection,
-        ):
-            connection.request("GET", path, headers={"Authorization": f"Bearer {self._token}"})
-            connection.getresponse().read()
+    token = _token(Path(server.socket).parent)
+    words = [server.console, token, str(count), "searches" if searches else "looks"]
+    people = subprocess.Popen([sys.executable, "-m", "bench.peers.viewers", *words])
+    try:
+        yield
+        if people.poll() is not None:
+            raise RuntimeError("the viewers have ended before their time")
+    finally:
+        people.kill()
+        people.wait()
 
 
 def _token(data: Path) -> str:
@@ -132,49 +83,34 @@ def filled(*, console: bool, queues: int, stored: int = 0) -> Iterator[Server]:
         yield server
 
 
-def flows(viewers: int, *, queues: int, seconds: float, stored: int = 0) -> dict[str, Flow]:
+def flows(
+    viewers: int, *, queues: int, seconds: float, stored: int, searches: bool
+) -> dict[str, Flow]:
     """Express and durable messages while people look, or without a console."""
-    with filled(console=viewers > 0, queues=queues, stored=stored) as server:
-        people = None
+    with filled(console=viewers > 0, queues=queues, stored=stored) as server, ExitStack() as stack:
         if viewers:
-            data = Path(server.socket).parent
-            people = Viewers(server, data, viewers, searches=stored > 0)
-            people.start()
+            stack.enter_context(viewing(server, viewers, searches=searches))
             time.sleep(min(seconds, 2.0))
-        try:
-            return {
-                "durable" if durable else "express": flow(server, durable=durable, seconds=seconds)
-                for durable in (False, True)
-            }
-        finally:
-            if people is not None:
-                people.end()
+        return {
+            "durable" if durable else "express": flow(server, durable=durable, seconds=seconds)
+            for durable in (False, True)
+        }
 
 
 def spent_on(viewers: int, queues: int, seconds: float) -> float:
     """The processor time of the queue manager in a second of so many viewers."""
-    with filled(console=True, queues=queues) as server:
-        people = Viewers(server, Path(server.socket).parent, viewers)
-        people.start()
+    with filled(console=True, queues=queues) as server, viewing(server, viewers):
         time.sleep(min(seconds, 3.0))
         before, began = server.cpu_seconds(), time.monotonic()
         time.sleep(seconds)
-        spent = (server.cpu_seconds() - before) / (time.monotonic() - began)
-        people.end()
-        return spent
+        return (server.cpu_seconds() - before) / (time.monotonic() - began)
 
 
 def console_memory(queues: int, seconds: float) -> float:
     """Resident bytes of the console after it has looked at many queues."""
-    with filled(console=True, queues=queues) as server:
-        people = Viewers(server, Path(server.socket).parent, 1)
-        people.start()
+    with filled(console=True, queues=queues) as server, viewing(server, 1):
         time.sleep(seconds)
-        children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
-        (child,) = children.read_text().split()
-        status = Path(f"/proc/{child}/status").read_text()
-        people.end()
-        return 1024.0 * int(status.partition("VmRSS:")[2].split()[0])
+        return float(server.console_bytes())
 
 
 def run(
@@ -187,12 +123,12 @@ def run(
     crowd: int = MANY_VIEWERS,
 ) -> list[Result]:
     """Measure everything."""
-    kinds = {"none": (0, 0), "ten": (VIEWERS, 0), "search": (VIEWERS, stored)}
+    kinds = {"none": (0, False), "ten": (VIEWERS, False), "search": (VIEWERS, True)}
     found: dict[tuple[str, str], list[Flow]] = {}
     for _ in range(rounds):
-        for name, (viewers, deep) in kinds.items():
+        for name, (viewers, searches) in kinds.items():
             for kind, measured in flows(
-                viewers, queues=queues, seconds=seconds, stored=deep
+                viewers, queues=queues, seconds=seconds, stored=stored, searches=searches
             ).items():
                 found.setdefault((name, kind), []).append(measured)
     results: list[Result] = []
@@ -220,11 +156,11 @@ def run(
                 SEARCH_LIMIT,
             ),
         ]
-    one, hundred = (spent_on(count, queues, look_seconds) for count in (1, crowd))
+    one, hundred = (spent_on(count, queues, look_seconds) for count in (len(PAGES), crowd))
     memory = console_memory(many, look_seconds)
     return [
         *results,
-        Result("processor time of one viewer", 1 / max(one, 1e-9)),
+        Result("processor time of one viewer with each page", 1 / max(one, 1e-9)),
         Result(
             f"processor time of {crowd} viewers",
             1 / max(hundred, 1e-9),

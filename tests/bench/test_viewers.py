@@ -6,7 +6,7 @@ from bench import viewers
 
 
 def test_it_measures_with_viewers_and_a_search() -> None:
-    flows = viewers.flows(2, queues=3, seconds=0.3, stored=200)
+    flows = viewers.flows(2, queues=3, seconds=0.3, stored=200, searches=True)
     assert sorted(flows) == ["durable", "express"]
     assert all(flow.per_second > 0 for flow in flows.values())
 
