@@ -6,17 +6,17 @@
 import json
 import statistics
 import tempfile
-import threading
 import time
 import urllib.request
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
 import openmsmq
 from bench.peers.brokers import HOST, RabbitMQ, free_port
 from bench.peers.install import Missing, need_rabbitmq
-from bench.peers.watched import Server, make_queues, serving
+from bench.peers.watched import looking, make_queues, serving
 from bench.report import Result
 
 BODY: Final = bytes(1024)
@@ -95,31 +95,6 @@ def _median_seconds(action: Callable[[], object]) -> float:
     return statistics.median(taken)
 
 
-class _Busy(threading.Thread):
-    """Sends and receives until it is ended."""
-
-    def __init__(self, server: Server) -> None:
-        super().__init__(daemon=True)
-        self._server = server
-        self._ended = threading.Event()
-
-    def run(self) -> None:
-        with openmsmq.connect(self._server.socket) as manager:
-            queue = manager.open_queue(BUSY, "receive")
-            sender = manager.open_queue(BUSY, "send")
-            while not self._ended.is_set():
-                sender.send_many(openmsmq.Message(BODY) for _ in range(100))
-                queue.receive_many(100, timeout=5)
-
-    def __enter__(self) -> "_Busy":
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self.join()
-
-
 def pauses(queues: int, depth: int, seconds: float, rounds: int) -> list[Result]:
     """The longest pause with those who look, beside a busy time without them."""
     with serving(console=True) as server, openmsmq.connect(server.socket) as manager:
@@ -128,25 +103,20 @@ def pauses(queues: int, depth: int, seconds: float, rounds: int) -> list[Result]
         deep = manager.create_queue(DEEP)
         deep.send_many(openmsmq.Message(BODY) for _ in range(depth))
         server.scrape()
-
-        def browse() -> None:
-            lookup_id: int | None = None
-            more = True
-            while more:
-                page = deep.ranges.browse(lookup_id, count=1000, head_bytes=0)
-                more, lookup_id = page.more, page.messages[-1].lookup_id
-
-        looks: dict[str, Callable[[], object]] = {
-            "": lambda: time.sleep(0.01),
-            "a scrape": server.scrape,
-            f"a browse of {depth:,} messages": browse,
-            f"a list of {queues:,} queues": manager.queues,
+        looks = {
+            "": "",
+            "a scrape": "scrape",
+            f"a browse of {depth:,} messages": "browse",
+            f"a list of {queues:,} queues": "list",
         }
         longest: dict[str, list[float]] = {name: [] for name in looks}
-        with _Busy(server):
+        with looking(server, "busy", BUSY):
             for _ in range(rounds):
-                for name, look in looks.items():
-                    longest[name].append(_longest(server, look, seconds))
+                for name, action in looks.items():
+                    with looking(server, action, DEEP) if action else nullcontext():
+                        # Until it is connected.
+                        time.sleep(min(seconds, 1.0))
+                        longest[name].append(_longest(manager, seconds))
     floor, *others = (statistics.median(each) for each in longest.values())
     names = list(looks)[1:]
     return [
@@ -158,24 +128,13 @@ def pauses(queues: int, depth: int, seconds: float, rounds: int) -> list[Result]
     ]
 
 
-def _longest(server: Server, look: Callable[[], object], seconds: float) -> float:
-    """The longest time of a small request while somebody looks again and again."""
-    ended = threading.Event()
-
-    def look_on() -> None:
-        while not ended.is_set():
-            look()
-
-    looker = threading.Thread(target=look_on)
+def _longest(manager: openmsmq.QueueManager, seconds: float) -> float:
+    """The longest time of a small request."""
     longest = 0.0
-    with openmsmq.connect(server.socket) as manager:
-        looker.start()
-        end = time.perf_counter() + seconds
-        while (started := time.perf_counter()) < end:
-            manager.queue_exists(BUSY)
-            longest = max(longest, time.perf_counter() - started)
-    ended.set()
-    looker.join()
+    end = time.perf_counter() + seconds
+    while (started := time.perf_counter()) < end:
+        manager.queue_exists(BUSY)
+        longest = max(longest, time.perf_counter() - started)
     return longest
 
 

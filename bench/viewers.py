@@ -19,13 +19,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 import openmsmq
 from bench.peers.viewers import PAGES
-from bench.peers.watched import Server, serving
+from bench.peers.watched import Server, running, serving
 from bench.report import Result
 from bench.watching import BODY, BUSY, Flow, flow
 
@@ -45,19 +45,11 @@ MANY_LIMIT: Final = 1.1
 MEMORY_LIMIT: Final = 150e6
 
 
-@contextmanager
-def viewing(server: Server, count: int, *, searches: bool = False) -> Iterator[None]:
+def viewing(server: Server, count: int, *, searches: bool = False) -> AbstractContextManager[None]:
     """People with live pages open, a scraper, and perhaps somebody who searches."""
     token = _token(Path(server.socket).parent)
     words = [server.console, token, str(count), "searches" if searches else "looks"]
-    people = subprocess.Popen([sys.executable, "-m", "bench.peers.viewers", *words])
-    try:
-        yield
-        if people.poll() is not None:
-            raise RuntimeError("the viewers have ended before their time")
-    finally:
-        people.kill()
-        people.wait()
+    return running("-m", "bench.peers.viewers", *words)
 
 
 def _token(data: Path) -> str:

@@ -96,9 +96,9 @@ def serving(*, console: bool) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def running(code: str, *arguments: str) -> Iterator[None]:
+def running(*arguments: str) -> Iterator[None]:
     """A Python program that runs until the end of the block."""
-    with subprocess.Popen([sys.executable, "-c", code, *arguments]) as process:
+    with subprocess.Popen([sys.executable, *arguments]) as process:
         try:
             yield
             assert process.poll() is None, "it ended by itself"
@@ -108,12 +108,17 @@ def running(code: str, *arguments: str) -> Iterator[None]:
 
 def scraping(server: Server) -> contextlib.AbstractContextManager[None]:
     """Somebody who scrapes every 5 s and looks every second."""
-    return running(_SCRAPER, server.console)
+    return running("-c", _SCRAPER, server.console)
 
 
 def searching(server: Server, queue: str) -> contextlib.AbstractContextManager[None]:
     """Somebody who searches a queue for a text again and again."""
-    return running(_SEARCHER, server.socket, queue)
+    return running("-c", _SEARCHER, server.socket, queue)
+
+
+def looking(server: Server, action: str, queue: str) -> contextlib.AbstractContextManager[None]:
+    """Somebody who does something of `bench.peers.lookers` again and again."""
+    return running("-m", "bench.peers.lookers", action, server.socket, server.console, queue)
 
 
 def spent(server: Server, action: Callable[[], object]) -> float:
