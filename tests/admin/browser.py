@@ -78,7 +78,7 @@ class Visitor:
     def check_quiet(self) -> None:
         """Nothing went wrong since the last time."""
         faults, self.faults = self.faults, []
-        assert faults == []
+        assert faults == [], faults
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from tests.admin.browser import Visitor, needs_chromium, visiting
 from tests.admin.console_process import Watched, wait_until, watched
 from tests.admin.hostile import BODIES, TEXTS
@@ -271,6 +271,44 @@ def test_a_page_goes_on_when_the_queue_manager_comes_back(visitor: Visitor, tmp_
         manager.run("send", ORDERS, "--body", "x", "--recoverable", "--count", "5")
         expect(other.page.locator("#busiest td.num").first).to_have_text("5")
         other.check_quiet()
+        other.context.close()
+    assert manager.stop() == 0
+
+
+@pytest.mark.parametrize("late", ["vendor/hx-sse.min.js", "console.js"])
+def test_a_page_is_live_even_if_a_script_comes_late(visitor: Visitor, late: str) -> None:
+    page = visitor.page
+    held: list[Route] = []
+    page.route(f"**/static/{late}", lambda route: held.append(route))
+    try:
+        with page.expect_request(f"**/static/{late}"):
+            page.goto(visitor.base + "/", wait_until="commit")
+        page.wait_for_function("() => window.htmx")
+        # A timer that htmx set when it was loaded has fired before one that is set now.
+        page.evaluate("() => new Promise((resolve) => setTimeout(resolve, 20))")
+        with page.expect_request("**/live?*", timeout=20_000):
+            held[0].continue_()
+    finally:
+        page.unroute(f"**/static/{late}")
+    visitor.check_quiet()
+
+
+def test_a_page_that_could_not_be_shown_comes_by_itself(visitor: Visitor, tmp_path: Path) -> None:
+    manager = Manager(tmp_path / "data", "--name", "beta")
+    manager.run("queue", "create", ORDERS)
+    folder = tmp_path / "console"
+    with console_alone(manager, folder) as address:
+        other = Visitor(visitor.new_context(), address)
+        wait_until((folder / "link.sock").exists)
+        where = ("--folder", str(folder), "--address", address)
+        other.page.goto(run(["console", "link", *where]).out.strip())
+        manager.process.kill()
+        manager.process.wait()
+        other.open("/queues/private$%5Corders")
+        expect(other.page.locator("main")).to_contain_text("goes on by itself")
+        other.check_access("away")
+        manager = Manager(tmp_path / "data", "--name", "beta")
+        expect(other.page.locator("#queue-name")).to_contain_text("orders")
         other.context.close()
     assert manager.stop() == 0
 

@@ -148,13 +148,53 @@ def console_alone(manager: Manager, folder: Path) -> Iterator[str]:
             console.terminate()
 
 
+def token_in(folder: Path) -> str:
+    """A new token for a console that runs alone."""
+    words = ["console", "token", "add", "all", "--principal", "user:root"]
+    tokens = str(folder / "tokens.json")
+    return run([*words, "--role", "administrator", "--tokens", tokens]).out.strip()
+
+
+def live_page(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
+    """A live page after each patch: the HTML of its parts by their ids, and the navigation."""
+    shown: dict[str, Any] = {}
+    for line in answer:
+        if line.startswith(b"data: "):
+            patch = json.loads(line.removeprefix(b"data: "))
+            shown |= {**dict(patch["parts"]), "nav": patch["nav"]}
+            yield shown
+
+
+def test_a_stream_that_opens_while_the_queue_manager_is_away_says_so(tmp_path: Path) -> None:
+    manager = Manager(tmp_path / "data", "--name", "beta")
+    manager.run("queue", "create", ORDERS)
+    folder = tmp_path / "console"
+    with console_alone(manager, folder) as address:
+        headers = {"Authorization": f"Bearer {token_in(folder)}"}
+        connection = http.client.HTTPConnection(address, timeout=60)
+        with contextlib.closing(connection):
+            connection.request("GET", f"{PREFIX}/status", headers=headers)
+            assert connection.getresponse().read()
+            manager.process.kill()
+            manager.process.wait()
+            # Nobody with these rights has looked at queues yet, and the page needs them.
+            connection.request("GET", f"/live?page={AT}", headers=headers)
+            stream = live_page(connection.getresponse())
+            page = next(stream)
+            assert "does not answer" in page["stale"]
+            assert page["nav"]["state"][0] == "not answering"
+            manager = Manager(tmp_path / "data", "--name", "beta")
+            page = next(page for page in stream if not page["stale"].strip())
+            assert page["nav"]["state"][0] != "not answering"
+            assert "orders" in page["side-queues"]
+    assert manager.stop() == 0
+
+
 def test_a_search_whose_queue_manager_dies_says_so(tmp_path: Path) -> None:
     manager = Manager(tmp_path / "data")
     folder = tmp_path / "console"
     with console_alone(manager, folder) as address:
-        words = ["console", "token", "add", "all", "--principal", "user:root"]
-        tokens = str(folder / "tokens.json")
-        token = run([*words, "--role", "administrator", "--tokens", tokens]).out.strip()
+        token = token_in(folder)
         connection = http.client.HTTPConnection(address, timeout=60)
         manager.process.send_signal(signal.SIGSTOP)
         with contextlib.closing(connection):

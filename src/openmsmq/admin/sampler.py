@@ -114,11 +114,12 @@ class Sampler:
     async def _sample(self) -> None:
         try:
             async with asyncio.timeout(IDLE_SECONDS):
+                number = self.picture.number
                 if self._manager is None:
                     # Numbers of samples are those of one connection.
                     self._manager = await self._console.connect()
-                    self.picture.head = {}
-                parts = await self._manager.sample(self.picture.number)
+                    number = 0
+                parts = await self._manager.sample(number)
         except (MsmqError, TimeoutError) as exc:
             self.fault = str(exc) or "the queue manager does not answer"
             await self._hang_up()

@@ -118,16 +118,24 @@ class Live:
             try:
                 values = await self._site.values(page, caller, query, names, live=True)
             except MsmqError:
-                # The queue manager does not answer, or what the page shows is gone: it stays as it
-                # is.
-                shown = None
+                # The page stays as it is: what it shows is gone, or the queue manager is away.
+                shown = self._stale(page)
             else:
                 shown = rendered(page, values)
             now = time.monotonic()
             self._shown[key] = (now, shown)
             for other in [each for each, (then, _) in self._shown.items() if now - then > 5]:
-                del self._shown[other], self._locks[other]
+                del self._shown[other]
+                self._locks.pop(other, None)
             return shown
+
+    def _stale(self, page: Page) -> "Shown | None":
+        """The notice that the queue manager does not answer, without the rest of the page."""
+        since = self._desk.figures.stale_since
+        if since is None:
+            return None
+        parts = [_part(page, "stale", "stale", {"nonce": "", "stale_since": since})]
+        return _shown(parts, {"state": ("not answering", "")})
 
 
 class Shown(NamedTuple):
@@ -141,13 +149,24 @@ class Shown(NamedTuple):
 def rendered(page: Page, values: dict[str, Any]) -> Shown:
     """The live parts of a page."""
     values["nonce"] = ""
-    parts = []
-    for block, element in (("stale", "stale"), *page.live):
-        html = render(page.template, values, block=block)
-        parts.append((element, html, hashlib.sha256(html.encode("utf-8", "replace")).digest()))
+    blocks = (("stale", "stale"), *page.live)
+    parts = [_part(page, block, element, values) for block, element in blocks]
     nav = {key: (text, values["tones"].get(key, "")) for key, text in values["counts"].items()}
     nav["state"] = (values["manager_state"], "")
-    return Shown(parts, nav, hashlib.sha256(repr(nav).encode("utf-8", "replace")).digest())
+    return _shown(parts, nav)
+
+
+def _part(page: Page, block: str, element: str, values: dict[str, Any]) -> tuple[str, str, bytes]:
+    html = render(page.template, values, block=block)
+    return element, html, _digest(html)
+
+
+def _shown(parts: list[tuple[str, str, bytes]], nav: dict[str, tuple[str, str]]) -> Shown:
+    return Shown(parts, nav, _digest(repr(nav)))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
 def find_page(address: str) -> tuple[Page, QueryParams, dict[str, str]]:

@@ -306,6 +306,7 @@ class Site:
             "manager_name": self._desk.figures.status.get("name", "openmsmq"),
             "problem": problem,
             "title": STATUS_TEXTS.get(problem.status, "Refused"),
+            "waits": problem.status == 503 and request.method == "GET",
         }
         return answer_with(request, "error.html", values, problem.status)
 

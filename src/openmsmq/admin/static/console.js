@@ -257,16 +257,22 @@
   // Live updates: parts of the page come as HTML and are morphed into place.
   let live = true;
   const missed = new Map();
+  let missedCounts = {};
   async function patch(parts) {
     for (const [id, html] of parts) {
       const target = document.getElementById(id);
       if (!target) continue;
       // Nothing moves under the pointer: a list that is pointed at waits.
       if (target.matches(":hover") && target.hasAttribute("data-still")) { missed.set(id, html); continue; }
+      missed.delete(id);
       await htmx.swap({ sourceElement: target, target, text: html, swap: "innerMorph" });
       localTimes(target);
     }
     tellNewer();
+  }
+  // What came while the page was paused or pointed at; the server sends a part only once.
+  function catchUp() {
+    if (live && missed.size) patch([...missed]);
   }
   function counts(values) {
     for (const [key, [text, tone]] of Object.entries(values)) {
@@ -285,11 +291,17 @@
     $("[data-live-word]", button).textContent = on ? "Live" : "Paused";
     $("use", button).setAttribute("href", `/static/vendor/icons.svg#${on ? "pause" : "play"}`);
     button.title = on ? "Pause live updates (P)" : "Resume live updates (P)";
-    if (on) drawAll();
+    if (!on) return;
+    drawAll(); counts(missedCounts); catchUp();
   }
+  document.addEventListener("mouseout", catchUp);
   document.addEventListener("patch", (event) => {
-    if (!live) return;
     const { parts, nav } = JSON.parse(event.detail.data);
+    if (!live) {
+      (parts ?? []).forEach(([id, html]) => missed.set(id, html));
+      missedCounts = nav ?? missedCounts;
+      return;
+    }
     counts(nav ?? {});
     patch(parts ?? []);
   });
@@ -533,6 +545,16 @@
   const visible = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const sizeText = (bytes) => bytes < 1024 ? `${bytes} B` : bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
   $$("[data-find]").forEach(find);
+
+  // A page that could not be shown: it is shown when the queue manager answers again.
+  async function awaitReturn() {
+    try {
+      const answer = await fetch(location.href, { credentials: "same-origin" });
+      if (answer.status !== 503) { location.reload(); return; }
+    } catch { /* the console itself is away */ }
+    setTimeout(awaitReturn, 2000);
+  }
+  if ($("[data-await-return]")) setTimeout(awaitReturn, 2000);
 
   localTimes();
   tellSelection();
