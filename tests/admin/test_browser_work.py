@@ -82,6 +82,25 @@ def test_a_removal_is_undone_from_its_toast(
     visitor.check_quiet()
 
 
+def test_all_that_match_a_filter_are_selected(
+    visitor: Visitor, client: openmsmq.QueueManager, manager: Watched
+) -> None:
+    send(client, *(f"order {number}" for number in range(205)), "other")
+    page = visitor.open(f"{AT}?where=label+~+order")
+    page.check("[data-all]")
+    expect(page.locator("#selbar")).to_contain_text("200 selected")
+    page.click("text=Select all that match")
+    expect(page.locator("#selbar")).to_contain_text("205 selected")
+    page.click("#selbar [data-open=move]")
+    expect(page.locator("#move h2")).to_have_text("Move 205 messages")
+    page.click("#move .primary")
+    expect(page.locator("#toasts")).to_contain_text("205 messages moved")
+    left = manager.run("peek", ORDERS, "--count", "9", "--json").objects
+    assert [message["label"] for message in left] == ["other"]
+    manager.run("queue", "purge", f"{ORDERS};retry", "--yes")
+    visitor.check_quiet()
+
+
 def test_a_search_shows_progress_and_stops(visitor: Visitor, client: openmsmq.QueueManager) -> None:
     send(client, *(f"Order {number}" for number in range(20)))
     page = visitor.open("/find?text=order+1")

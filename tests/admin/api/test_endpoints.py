@@ -1,5 +1,6 @@
 """Endpoints of the HTTP API against a real queue manager."""
 
+import html
 import http.client
 import json
 import re
@@ -48,6 +49,47 @@ def test_readers_and_their_waiting_reads_are_listed(
         (reader,) = [r for r in program.get(f"{AT}/readers")["readers"] if r["exclusive"]]
     assert (reader["access"], reader["principal"]) == ("receive", "user:root")
     assert program.get(f"{AT}/readers?filter=nobody+like+that")["readers"] == []
+
+
+FILTERED = [
+    ("where=label+~+order", 250),
+    ("filter=ORDER", 250),
+    ("where=label+~+order&filter=body+of+order", 250),
+    ("where=label+~+order&filter=body+of+order+1", 111),
+    ("filter=body+of+other", 40),
+]
+
+
+@pytest.mark.parametrize(("query", "matching"), FILTERED)
+def test_all_that_match_a_filter_are_those_that_its_job_takes(
+    program: Program, client: openmsmq.QueueManager, query: str, matching: int
+) -> None:
+    send(client, *(f"order {number}" for number in range(250)))
+    send(client, *(f"other {number}" for number in range(40)))
+    page = program.ask("GET", f"{AT}?{query}")[2].decode()
+    found = re.search(r"data-where='([^']*)'", page)
+    assert (found is not None) == (matching > 200)
+    if found is None:
+        assert page.count("<tr id=") == matching
+        return
+    chosen = {"sources": ["private$\\orders"], "where": json.loads(html.unescape(found[1]))}
+    plan = program.post("/jobs", {"kind": "save", **chosen, "dry_run": True})
+    assert plan["messages"] == matching
+    moved = program.post("/jobs", {"kind": "move", "target": "private$\\orders;done", **chosen})
+    assert (moved["messages"], moved["done"]) == (matching, matching)
+    program.post(f"{queue_path('orders;done')}/purge")
+
+
+def test_a_later_page_of_a_list_selects_all_too(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, *(f"order {number}" for number in range(210)))
+    first = program.ask("GET", f"{AT}?where=label+~+order")[2].decode()
+    (after,) = re.findall(r"after=(\d+)", first)[:1]
+    for query, shown in (("", 'data-whole="210"'), ("&where=label+~+order", "data-where='")):
+        page = program.ask("GET", f"{AT}?after={after}{query}")[2].decode()
+        assert page.count("<tr id=") == 10
+        assert shown in page
 
 
 def test_a_client_is_hung_up_on(program: Program, manager: Watched) -> None:

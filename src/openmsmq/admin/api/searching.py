@@ -95,16 +95,18 @@ def condition_of(where: str | dict[str, Any] | None) -> Condition | None:
 
 def search_condition(query: SearchQuery) -> Condition | None:
     """The filter of a search, with the text in label or body."""
-    condition = condition_of(query.filter)
-    if not query.text:
-        return condition
     operator = "contains" if query.case else "~"
-    words = {
-        "or": [
-            {"property": name, "operator": operator, "value": query.text}
-            for name in ("label", "body")
-        ]
-    }
+    return with_text(condition_of(query.filter), query.text, operator)
+
+
+def with_text(
+    condition: Condition | None, text: str, operator: str = "~", *, bodies: bool = True
+) -> Condition | None:
+    """A filter that holds where another one does and the label or the body has a text."""
+    if not text:
+        return condition
+    names = ("label", "body") if bodies else ("label",)
+    words = {"or": [{"property": name, "operator": operator, "value": text} for name in names]}
     if condition is None:
         return filter_from_data(words)
     return filter_from_data({"and": [filter_to_data(condition), words]})

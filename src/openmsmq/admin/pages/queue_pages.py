@@ -1,7 +1,6 @@
 """Queues and their messages as pages."""
 
 import time
-from collections.abc import Callable
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -11,11 +10,11 @@ from openmsmq.admin.api import messages as message_calls
 from openmsmq.admin.api import queues as queue_calls
 from openmsmq.admin.api import tracing
 from openmsmq.admin.api.queues import QueueRecord
-from openmsmq.admin.api.searching import condition_of
+from openmsmq.admin.api.searching import condition_of, with_text
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.admin.web import segment
-from openmsmq.care.filters import Matcher
+from openmsmq.care.filters import Condition, Matcher, filter_to_data
 from openmsmq.client import ReceivedMessage
 from openmsmq.client.browsed_message import BrowsedMessage
 from openmsmq.wire.errors import MsmqError
@@ -201,10 +200,11 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     looked = 0
     problem = None
     more = False
+    condition: Condition | None = None
     try:
         start = message_calls.number(after, "after") if after else 0
-        wanted = _wanted(caller, queue, needle, where)
-        found, more, looked = await _browse(caller, queue, start, wanted)
+        condition = _condition(caller, needle, where)
+        found, more, looked = await _browse(caller, queue, start, condition)
     except MsmqError as exc:
         problem = problem_of(exc)
         if problem.status == 503:
@@ -218,6 +218,7 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         "filter": needle,
         "where": where,
         "chips": _chips(queue, query),
+        "where_data": None if condition is None else filter_to_data(condition),
         "looked": looked,
         "problem": problem,
         "grant_command": f"openmsmq queue grant '.\\{queue}' {caller.person.principal} peek",
@@ -260,9 +261,6 @@ async def watch_messages(
     return {**values, "arrived": _arrived(values["info"])}
 
 
-Wanted = Callable[[ReceivedMessage], bool]
-
-
 def _chips(queue: str, query: QueryParams) -> list[Chip]:
     """What the messages of a list have in common; a list without a condition begins anew."""
     url = url_maker(f"/queues/{segment(queue)}", query)
@@ -277,50 +275,37 @@ def _chips(queue: str, query: QueryParams) -> list[Chip]:
     ]
 
 
-def _wanted(caller: Caller, queue: str, needle: str, where: str) -> Wanted | None:
-    """What says which messages to show; None for all.
+def _condition(caller: Caller, needle: str, where: str) -> Condition | None:
+    """Which messages to show, and a job to take if all that match are selected; None for all.
 
     Raises:
         MsmqError: the filter cannot be read, or is about bodies that the caller may not see.
     """
     condition = condition_of(where)
     message_calls.need_to_read(caller, condition)
-    if not needle and condition is None:
-        return None
-    matcher, now, name = Matcher(condition), time.time(), queue_calls.full_name(queue)
-
-    def wanted(message: ReceivedMessage) -> bool:
-        return (not needle or _has(message, needle, caller)) and matcher.holds(name, message, now)
-
-    return wanted
+    return with_text(condition, needle, bodies=caller.person.sees_bodies)
 
 
 async def _browse(
-    caller: Caller, queue: str, after: int, wanted: Wanted | None
+    caller: Caller, queue: str, after: int, condition: Condition | None
 ) -> tuple[list[BrowsedMessage], bool, int]:
-    """A page of messages that are wanted; how many were looked at."""
-    if wanted is None:
+    """A page of messages that the condition holds for; how many were looked at."""
+    if condition is None:
         found, more = await message_calls.browse(
             caller, queue, after=after, count=PAGE, head_bytes=0
         )
         return found, more, len(found)
+    matcher, now, name = Matcher(condition), time.time(), queue_calls.full_name(queue)
     matching: list[BrowsedMessage] = []
     looked = 0
     while len(matching) < PAGE:
         found, more = await message_calls.browse(caller, queue, after=after, count=PAGE)
         looked += len(found)
-        matching += filter(wanted, found)
+        matching += [message for message in found if matcher.holds(name, message, now)]
         if not more:
             return matching, False, looked
         after = found[-1].lookup_id
     return matching, True, looked
-
-
-def _has(message: ReceivedMessage, needle: str, caller: Caller) -> bool:
-    if needle.casefold() in message.label.casefold():
-        return True
-    text = message.text if caller.person.sees_bodies else None
-    return text is not None and needle.casefold() in text.casefold()
 
 
 def _message_row(message: BrowsedMessage, now: float, caller: Caller) -> dict[str, Any]:

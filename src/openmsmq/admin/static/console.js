@@ -82,7 +82,7 @@
       const prefix = field.dataset.prefix ?? "";
       values[field.name] = prefix && !field.value.includes("\\") ? prefix + field.value : field.value;
     }
-    if (form.hasAttribute("data-selection") && !whole()) values.lookup_ids = selection();
+    if (form.hasAttribute("data-selection")) Object.assign(values, chosenMessages());
     if ($("[data-for-good]:checked", form)) { values.kind = "remove"; delete values.target; }
     return values;
   }
@@ -185,8 +185,35 @@
   // Rows: selection, and the message beside the list.
   const boxes = () => $$("[data-rows] tbody input.check");
   const selection = () => boxes().filter((box) => box.checked).map((box) => box.value);
-  // All messages of the queue, also those that are not shown.
+  // All messages of the queue or all that match its filter, also those that are not shown.
   const whole = () => Number($('[data-whole][aria-pressed="true"]')?.dataset.whole ?? 0);
+  // What a job takes: the messages that are marked, or all that match.
+  function chosenMessages() {
+    if (!whole()) return { lookup_ids: selection() };
+    const where = $("[data-whole]").dataset.where;
+    return where ? { where: JSON.parse(where) } : {};
+  }
+  const sources = () => JSON.parse($("#selbar").dataset.sources);
+  const refusedToast = (problem) => toast(problem.message, { bad: true, detail: problem.error?.remedy ?? "" });
+  // How many match a filter says the dry run of a job.
+  async function selectWhole(button) {
+    if (button.dataset.where) {
+      button.disabled = true;
+      try {
+        const plan = await call("POST", "/api/v1/jobs", { kind: "save", sources: sources(), where: JSON.parse(button.dataset.where), dry_run: true });
+        button.dataset.whole = plan.messages;
+      } catch (problem) { refusedToast(problem); return; } finally { button.disabled = false; }
+    }
+    boxes().forEach((box) => { box.checked = true; });
+    button.setAttribute("aria-pressed", "true");
+    tellSelection();
+  }
+  // Marked messages are saved at once, all that match by a job.
+  function exportChosen(path) {
+    if (!whole()) { location.assign(`${path}?${selection().map((id) => `lookup_id=${id}`).join("&")}`); return; }
+    call("POST", "/api/v1/jobs", { kind: "save", sources: sources(), ...chosenMessages() })
+      .then((job) => location.assign(`/jobs/${encodeURIComponent(job.id)}`), refusedToast);
+  }
   function tellSelection() {
     if (boxes().some((box) => !box.checked)) $("[data-whole]")?.removeAttribute("aria-pressed");
     const chosen = { length: whole() || selection().length };
@@ -433,7 +460,7 @@
     if (at("[data-reload]")) location.reload();
     if (at("[data-newer]")) showNewer();
     const all = at("[data-whole]");
-    if (all) { boxes().forEach((box) => { box.checked = true; }); all.setAttribute("aria-pressed", "true"); tellSelection(); }
+    if (all) selectWhole(all);
     for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target) || at("a, button")) menu.open = false;
     const open = at("[data-open]");
     if (open) { if (open.dataset.open === "palette") openPalette(); else document.getElementById(open.dataset.open)?.showModal(); }
@@ -443,7 +470,7 @@
     const copy = at("[data-copy]");
     if (copy) navigator.clipboard?.writeText(copy.dataset.copy).then(() => toast("Copied"), () => toast("The browser does not allow to copy", { bad: true }));
     const download = at("[data-export]");
-    if (download) location.assign(`${download.dataset.export}?${selection().map((id) => `lookup_id=${id}`).join("&")}`);
+    if (download) exportChosen(download.dataset.export);
     const paneLink = at("a[data-pane-link]");
     if (paneLink && $("#right")?.contains(paneLink) && !event.metaKey && !event.ctrlKey && event.button === 0) { event.preventDefault(); openInPane(paneLink.href, {}); return; }
     const row = at("[data-pane] tbody tr");
