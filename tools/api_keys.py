@@ -103,7 +103,7 @@ OUTGOING: Final = {
 
 SESSION: Final = {
     "id": "a number, unique for its protocol",
-    "protocol": "such as `binary`",
+    "protocol": "`binary`, `srmp` (HTTP) or `multicast`",
     "direction": "`incoming` if the other side connected, else `outgoing`",
     "peer": "GUID of the other queue manager; empty before it is known",
     "address": "of the other side",
@@ -111,6 +111,15 @@ SESSION: Final = {
     "queues": "count of outgoing queues that send over it",
     "unacknowledged": "count of messages that were sent and are not acknowledged",
     "waiting_bytes": "that came and are not on disk yet",
+    "transport": "`binary`, `http`, `https` or `multicast`",
+    "incoming_messages": "count that came over it; for HTTP, requests that were accepted",
+    "outgoing_messages": "count that was sent over it",
+    "incoming_bytes": "that came over it",
+    "outgoing_bytes": "that were sent over it",
+    "group": "address and port of a multicast group; empty for others",
+    "sources": "addresses that send to the group, the first 16",
+    "source_count": "count of these addresses",
+    "lost_packets": "count of packets of the group that can no longer be repaired",
 }
 
 CLIENT: Final = {

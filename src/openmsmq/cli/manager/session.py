@@ -16,8 +16,15 @@ _SESSION_COLUMNS: Final = (
     Column("Number", right=True),
     Column("Direction"),
     Column("State"),
+    Column("Transport"),
     Column("Address", cut=True),
+    Column("In", right=True),
+    Column("Out", right=True),
     Column("Unacknowledged", right=True),
+    Column("Bytes in", right=True, optional=True),
+    Column("Bytes out", right=True, optional=True),
+    Column("Sources", right=True, optional=True),
+    Column("Lost", right=True, optional=True),
     Column("Queues", right=True, optional=True),
     Column("Peer", optional=True),
 )
@@ -40,7 +47,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_sessions(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """List the sessions with other queue managers."""
+    """List the sessions with other queue managers, connections of HTTP and multicast groups."""
     with connect(socket) as manager:
         sessions = manager.sessions()
     _show(_SESSION_COLUMNS, sessions, _session_row, "There is no session.", as_json=as_json)
@@ -76,8 +83,15 @@ def _session_row(session: dict[str, Any]) -> tuple[str, ...]:
         str(session["id"]),
         session["direction"],
         session["state"],
+        session["transport"],
         session["address"],
+        count_text(session["incoming_messages"]),
+        count_text(session["outgoing_messages"]),
         count_text(session["unacknowledged"]),
+        size_text(session["incoming_bytes"]),
+        size_text(session["outgoing_bytes"]),
+        count_text(session["source_count"]) if session["group"] else "",
+        count_text(session["lost_packets"]) if session["group"] else "",
         count_text(session["queues"]),
         session["peer"],
     )

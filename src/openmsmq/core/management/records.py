@@ -244,6 +244,13 @@ class SessionInfo:
         queues: outgoing queues that send over it.
         unacknowledged: messages that were sent over it and are not acknowledged yet.
         waiting_bytes: what came over it and is not on disk yet.
+        transport: `binary`, `http`, `https` or `multicast`.
+        incoming_messages, outgoing_messages: over it so far; for HTTP, requests that were accepted.
+        incoming_bytes, outgoing_bytes: over it so far.
+        group: address and port of a multicast group; empty for others.
+        sources: addresses that send to the group, the first ones.
+        source_count: how many there are.
+        lost_packets: of the group, that can no longer be repaired.
     """
 
     id: int
@@ -255,6 +262,15 @@ class SessionInfo:
     queues: int
     unacknowledged: int
     waiting_bytes: int
+    transport: str = "binary"
+    incoming_messages: int = 0
+    outgoing_messages: int = 0
+    incoming_bytes: int = 0
+    outgoing_bytes: int = 0
+    group: str = ""
+    sources: tuple[str, ...] = ()
+    source_count: int = 0
+    lost_packets: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,10 @@ def session_info(connection: PeerConnection) -> SessionInfo:
         queues=len(connection.transfers),
         unacknowledged=session.sent.unacked,
         waiting_bytes=connection.arrived.size if connection.arrived is not None else 0,
+        incoming_messages=session.received.count,
+        outgoing_messages=session.sent.count,
+        incoming_bytes=session.received_bytes,
+        outgoing_bytes=session.sent_bytes,
     )
 
 

@@ -70,6 +70,22 @@ class HttpClient:
     def __len__(self) -> int:
         return len(self._connections)
 
+    # What people ask for
+
+    @property
+    def connections(self) -> list[ClientConnection]:
+        """Every connection that is there or is being made."""
+        return list(self._connections.values())
+
+    def hang_up(self, number: int) -> bool:
+        """Close a connection; whether there is one. Outlets whose posts it leaves open fail."""
+        connection = self._connections.get(number)
+        if connection is None:
+            return False
+        status, why = ConnectionStatus.SEND_FAILURE, CloseReason.HUNG_UP
+        self._broken(connection, why, status, f"{connection.destination}: {why}")
+        return True
+
     # What the user of HTTP calls
 
     def open(self, destination: Destination) -> int:

@@ -7,6 +7,7 @@ from typing import Final
 
 from .destination import Destination, Route
 from .response_reader import BadResponse, ResponseReader
+from .responses import FIRST_FAILURE
 from .settings import HttpSettings
 
 # How many bytes of requests leave at once.
@@ -53,18 +54,23 @@ class ClientConnection:
         unsent: posts that wait.
         sent: posts without a response.
         deadline: when the response to the first of them is late; None without one.
+        accepted: posts that were answered with success on the connection.
+        received_bytes, sent_bytes: over the connection so far.
     """
 
     __slots__ = (
         "_pipelines",
         "_reader",
         "_settings",
+        "accepted",
         "deadline",
         "destination",
         "number",
         "outlets",
+        "received_bytes",
         "route",
         "sent",
+        "sent_bytes",
         "state",
         "unsent",
     )
@@ -85,6 +91,9 @@ class ClientConnection:
         self._reader = ResponseReader(self._settings.max_response_bytes)
         self._pipelines = False
         self.deadline = None
+        self.accepted = 0
+        self.received_bytes = 0
+        self.sent_bytes = 0
 
     def connecting(self, number: int) -> None:
         """A connection with this number is being made."""
@@ -112,11 +121,13 @@ class ClientConnection:
             BadResponse: the other side does not speak HTTP.
         """
         reader = self._reader
+        self.received_bytes += len(data)
         reader.feed(data)
         statuses, reader.statuses = reader.statuses, []
         if len(statuses) > len(self.sent):
             raise BadResponse("there is no request for it")
         if statuses:
+            self.accepted += sum([status < FIRST_FAILURE for status in statuses])
             self._pipelines = reader.version == "1.1"
             awaits_more = len(self.sent) > len(statuses)
             self.deadline = now + self._settings.response_seconds if awaits_more else None
@@ -134,6 +145,7 @@ class ClientConnection:
             size += post.size
         if not output:
             return output
+        self.sent_bytes += size
         if self.deadline is None:
             self.deadline = now + self._settings.response_seconds
         return [b"".join(output)]

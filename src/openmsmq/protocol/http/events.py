@@ -20,6 +20,7 @@ class CloseReason(StrEnum):
     NO_RESPONSE = "no response in time"
     BAD_RESPONSE = "a response is not HTTP"
     STOPPED = "stopped"
+    HUNG_UP = "ended by an administrator"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 # Added to a status: the connection is closed after the response, or an HTTP/1.0 client keeps it.
 CLOSE: Final = 0x1000
 KEEP: Final = 0x2000
+# Statuses below this one say that a request was accepted.
+FIRST_FAILURE: Final = 300
 
 _STATUSES: Final = {
     200: "OK",

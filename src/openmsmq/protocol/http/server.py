@@ -38,6 +38,26 @@ class HttpServer:
     def __len__(self) -> int:
         return len(self._connections)
 
+    # What people ask for
+
+    @property
+    def connections(self) -> list[ServerConnection]:
+        """Every connection."""
+        return list(self._connections.values())
+
+    @property
+    def held_bytes(self) -> int:
+        """The bodies of all requests without an answer."""
+        return self._held_bytes
+
+    def hang_up(self, number: int) -> bool:
+        """Close a connection; whether there is one."""
+        connection = self._connections.get(number)
+        if connection is None:
+            return False
+        self._remove(connection, CloseReason.HUNG_UP)
+        return True
+
     # What the user of HTTP calls
 
     def take_requests(self) -> list[HttpRequest]:

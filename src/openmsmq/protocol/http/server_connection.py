@@ -8,7 +8,7 @@ from .counters import Counters
 from .events import CloseReason
 from .request import HttpRequest
 from .request_reader import Refusal, RequestReader
-from .responses import CLOSE, CONTINUE, KEEP, RESPONSES
+from .responses import CLOSE, CONTINUE, FIRST_FAILURE, KEEP, RESPONSES
 from .settings import HttpSettings
 
 
@@ -60,6 +60,8 @@ class ServerConnection:
     Attributes:
         reason, detail: why it ends.
         body_bytes: the bodies of whole requests without an answer.
+        accepted: requests that were answered with success.
+        received_bytes, sent_bytes: over the connection so far.
     """
 
     __slots__ = (
@@ -74,13 +76,16 @@ class ServerConnection:
         "_since",
         "_statuses",
         "_unread",
+        "accepted",
         "address",
         "body_bytes",
         "deadline",
         "detail",
         "number",
         "reason",
+        "received_bytes",
         "secure",
+        "sent_bytes",
         "state",
     )
 
@@ -109,6 +114,9 @@ class ServerConnection:
         self._statuses: deque[int] = deque()
         self._bodies: deque[int] = deque()
         self.body_bytes = 0
+        self.accepted = 0
+        self.received_bytes = 0
+        self.sent_bytes = 0
         self._first = 0
         self._output: list[bytes] = []
         self._output_bytes = 0
@@ -122,6 +130,7 @@ class ServerConnection:
 
     def receive(self, data: bytes, now: float) -> None:
         """Take bytes."""
+        self.received_bytes += len(data)
         if self.state is not State.OPEN:
             return
         reader = self._reader
@@ -214,6 +223,7 @@ class ServerConnection:
         while statuses and statuses[0]:
             status = statuses.popleft()
             self._counters.answers[status] += 1
+            self.accepted += status < FIRST_FAILURE
             self.body_bytes -= self._bodies.popleft()
             self._first += 1
             if self.state is not State.OPEN and not statuses:
@@ -236,6 +246,7 @@ class ServerConnection:
         """The bytes to send."""
         output, self._output = self._output, []
         if output:
+            self.sent_bytes += self._output_bytes
             self._output_bytes = 0
             self._unread = False
             # A request that waited behind these answers has its whole time again.

@@ -30,15 +30,25 @@ from .events import Join, Leave
 from .packet_counts import PacketCounts
 from .receiving import GroupReceiver
 from .sending import MULTICAST, MulticastSender
+from .session_infos import (
+    LAST_PORT,
+    PROTOCOL,
+    receiver_info,
+    receiver_traffic,
+    source_info,
+    source_traffic,
+)
 from .settings import MulticastSettings
 from .status import describe
 from .transfer import MulticastTransfer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from ipaddress import IPv4Address
 
     from openmsmq.core.events import Event
+    from openmsmq.core.management.records import SessionInfo
+    from openmsmq.core.management.sources import Traffic
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
     from openmsmq.core.transfer.transports import Transport
@@ -67,6 +77,7 @@ class MulticastProtocol:
         "_events",
         "_failed",
         "_groups",
+        "_last_receiver",
         "_listening",
         "_manager",
         "_offline",
@@ -96,6 +107,7 @@ class MulticastProtocol:
             manager, settings, self._timers, randomness, self._events, self.counts
         )
         self.receivers: dict[MulticastFormatName, GroupReceiver] = {}
+        self._last_receiver = LAST_PORT
         # Groups whose socket was refused, and when it is asked for again.
         self._failed: dict[IPv4Address, float] = {}
         # What the receivers were made for: groups in this version, or none while not listening.
@@ -174,8 +186,14 @@ class MulticastProtocol:
             self._timers.set(receiver, None)
         for name in wanted:
             if name not in self.receivers:
+                self._last_receiver += 1
                 self.receivers[name] = GroupReceiver(
-                    self._manager, self._settings, name, self._randomness, self._events
+                    self._manager,
+                    self._settings,
+                    name,
+                    self._randomness,
+                    self._events,
+                    number=self._last_receiver,
                 )
         now = {name.address for name in self.receivers}
         self._leave(before - now)
@@ -258,6 +276,35 @@ class MulticastProtocol:
         self._failed.clear()
 
     # What people ask for
+
+    @property
+    def protocol(self) -> str:
+        return PROTOCOL
+
+    @property
+    def session_count(self) -> int:
+        """The groups that are listened to, and those that are sent to."""
+        return len(self.receivers) + len(self._sender.sources)
+
+    @property
+    def waiting_bytes(self) -> int:
+        return sum(receiver.waiting_bytes for receiver in self.receivers.values())
+
+    def sessions(self) -> Iterator[SessionInfo]:
+        """Every group that is listened to, and every source here."""
+        for name, receiver in list(self.receivers.items()):
+            yield receiver_info(receiver, joined=name.address not in self._failed)
+        for source in self._sender.sources:
+            yield source_info(source, self._sender.unsent_messages(source))
+
+    def traffic(self) -> Iterator[Traffic]:
+        """What came from every group, and went to it."""
+        yield from map(receiver_traffic, list(self.receivers.values()))
+        yield from map(source_traffic, self._sender.sources)
+
+    def hang_up(self, number: int) -> bool:  # noqa: ARG002 - as for every source of sessions
+        """Nothing is connected that could be ended."""
+        return False
 
     def packet_counts(self) -> list[tuple[str, int]]:
         """How many packets there were since the start, by what became of them."""

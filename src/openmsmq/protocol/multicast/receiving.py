@@ -36,7 +36,11 @@ _MULTICAST: Final = str(Transport.MULTICAST)
 class GroupReceiver:
     """What comes to one multicast address and port.
 
+    Attributes:
+        received_bytes: of datagrams to the address, so far.
+
     Args:
+        number: names it to people.
         events: takes what is to be logged.
     """
 
@@ -50,7 +54,9 @@ class GroupReceiver:
         "_source",
         "lost",
         "name",
+        "number",
         "pgm",
+        "received_bytes",
         "report_at",
     )
 
@@ -61,7 +67,11 @@ class GroupReceiver:
         name: MulticastFormatName,
         randomness: Randomness,
         events: deque[MulticastEvent],
+        *,
+        number: int = 0,
     ) -> None:
+        self.number = number
+        self.received_bytes = 0
         self._manager = manager
         self._settings = settings
         self._events = events
@@ -83,6 +93,7 @@ class GroupReceiver:
 
     def receive_datagram(self, data: bytes, *, source: Nla, now: float) -> None:
         """Take a datagram of the group, and deliver what it completes."""
+        self.received_bytes += len(data)
         self.pgm.receive_datagram(data, source=source, now=now)
         self._take_events(now)
 
@@ -124,10 +135,19 @@ class GroupReceiver:
     def _report(self, now: float) -> None:
         """Say what was lost, but not each packet by itself."""
         if self.lost and now >= self.report_at:
-            group = f"{self.name.address}:{self.name.port}"
-            self._events.append(Lost(group, self._source, self.lost))
+            self._events.append(Lost(self.group, self._source, self.lost))
             self.lost = 0
             self.report_at = now + self._settings.loss_seconds
+
+    @property
+    def group(self) -> str:
+        """Address and port."""
+        return f"{self.name.address}:{self.name.port}"
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Data that waits for what is missing before it, or for the rest of its message."""
+        return self.pgm.buffered_bytes + self._partial_bytes
 
     # Requests
 

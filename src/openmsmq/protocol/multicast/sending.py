@@ -102,6 +102,14 @@ class MulticastSender:
         """Every source that lives."""
         return list(self._sources.values())
 
+    def unsent_messages(self, source: Source) -> int:
+        """How many messages a source has that have not left yet."""
+        return sum(
+            len(transfer.leaving)
+            for transfer in self.transfers.by_queue.values()
+            if transfer.source is source
+        )
+
     # The socket
 
     def socket_opened(self, address: IPv4Address, *, now: float) -> None:

@@ -15,6 +15,7 @@ class SourceCounters:
     spms: int = 0
     ncfs: int = 0
     bytes: int = 0
+    apdus: int = 0
     malformed: int = 0
     ignored: int = 0
     naks_dropped: int = 0

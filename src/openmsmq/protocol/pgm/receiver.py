@@ -59,6 +59,11 @@ class Receiver:
         return self._shared.buffered_bytes
 
     @property
+    def sources(self) -> list[Nla]:
+        """The addresses of the sources, one for each session."""
+        return [session.source_nla for session in self._sessions.values()]
+
+    @property
     def source_count(self) -> int:
         return len(self._sessions)
 

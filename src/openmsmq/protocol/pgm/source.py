@@ -105,6 +105,11 @@ class Source:
         )
 
     @property
+    def group(self) -> str:
+        """Address and port of the group."""
+        return f"{self._group_nla}:{self._destination_port}"
+
+    @property
     def queued_bytes(self) -> int:
         """Data that has never left."""
         return self._queued_bytes
@@ -125,6 +130,7 @@ class Source:
         if not self.can_send:
             raise ValueError("the source is closed, or too much data waits to be sent")
         self._queued_bytes += len(apdu)
+        self.counters.apdus += 1
         room = settings.max_packet_bytes - DATA_HEADER_BYTES - SYN_FIN_BYTES
         first = self._next
         if len(apdu) <= room:

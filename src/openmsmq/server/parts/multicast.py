@@ -102,6 +102,8 @@ class MulticastPart:
         host.engine.add_carrier(self.protocol)
         host.engine.add_output(self.shell.turn, self.shell.has_output)
         host.manager.management.add_transfers(self._transfer_status)
+        if config.multicast:
+            host.manager.management.add_sessions(self.protocol)
         host.manager.management.add_counters(self._counts)
 
     @staticmethod

@@ -13,6 +13,7 @@ from openmsmq.protocol.http import CloseReason, Disconnect, HttpSettings, HttpTr
 from openmsmq.protocol.http.destination import HTTP_PORT, HTTPS_PORT, bracketed
 from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.protocol.srmp.manager import SrmpProtocol
+from openmsmq.protocol.srmp.session_infos import SrmpSessions
 from openmsmq.protocol.srmp.settings import SrmpSettings
 from openmsmq.server.common_config import KIBIBYTE, MEBIBYTE, is_host_name
 from openmsmq.server.open_files import spare_files
@@ -25,7 +26,9 @@ from .binary import BinaryConfig
 from .part import PartStatus, Premises, check_port, lacks_privilege, settings_of
 
 # What a peer does in the ordinary course of things; everything else is worth a warning.
-ORDINARY: Final = frozenset((CloseReason.FINISHED, CloseReason.IDLE, CloseReason.STOPPED))
+ORDINARY: Final = frozenset(
+    (CloseReason.FINISHED, CloseReason.IDLE, CloseReason.STOPPED, CloseReason.HUNG_UP)
+)
 FAULTY: Final = (
     CloseReason.MALFORMED,
     CloseReason.TOO_LARGE,
@@ -149,6 +152,7 @@ class SrmpPart:
         host.engine.add_carrier(self.protocol)
         host.engine.add_output(self._shell.turn, self._shell.has_output)
         host.manager.management.add_transfers(self._transfer_status)
+        host.manager.management.add_sessions(SrmpSessions(self.http))
         host.manager.management.add_counters(self._counts)
 
     @staticmethod
