@@ -1,5 +1,7 @@
 """Runs of packets with the same headers."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,11 +148,9 @@ def test_the_first_packets_of_a_run_are_a_run() -> None:
     assert run.packets == packets
 
 
-def with_signature(signature: bytes, size: int = 4, **items: bytes) -> bytes:
-    header = SecurityHeader(
-        SenderIdType.SID,
-        **{"security_id": b"somebody", "signature": signature, "sender_cert": b"a cert", **items},
-    )
+def with_signature(signature: bytes, size: int = 4, **items: Any) -> bytes:
+    defaults = {"security_id": b"somebody", "signature": signature, "sender_cert": b"a cert"}
+    header = SecurityHeader(SenderIdType.SID, **{**defaults, **items})
     return UserMessageTemplate(
         destination_queue=direct_address("OS:a\\private$\\b"), security_header=header
     ).build(b"x" * size, "l" * size)
@@ -180,7 +180,8 @@ def test_packets_that_differ_in_more_than_the_signature_are_not_one_run(
     item: str, value: bytes
 ) -> None:
     first = with_signature(b"first")
-    other = with_signature(**{"signature": b"other", item: value})
+    items: dict[str, Any] = {"signature": b"other", item: value}
+    other = with_signature(**items)
     assert len(split_runs([first, other], signatures_differ=True)) == 2
 
 
