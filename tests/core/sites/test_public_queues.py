@@ -11,6 +11,7 @@ from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.permissions import change_queue_permissions
 from openmsmq.core.rows.packets import packets_of
+from openmsmq.core.settings import MachineIdentity
 from openmsmq.core.sites.directory_events import read_directory
 from openmsmq.core.transfer.incoming.delivery import deliver, takes_freely
 from openmsmq.core.transfer.transports import SRMP, Transport
@@ -360,3 +361,38 @@ def test_no_message_over_http_gets_in_without_the_descriptor_of_the_directory(
     file.online = False
     assert delivered() is MessageClass.ACK_REACH_QUEUE
     assert delivered() is MessageClass.ACK_REACH_QUEUE
+
+
+def killed(machine: Machine) -> None:
+    """End before the store has what was done last, and start again."""
+    machine.load()
+    machine.qm.start(MachineIdentity(machine.name, "example"))
+
+
+def test_a_queue_that_only_the_directory_has_is_created_again() -> None:
+    file = shared_file()
+    machine = Machine(file).provision()
+    machine.flush()
+    machine.qm.create_queue(ORDERS, caller=USER, label="first")
+    killed(machine)
+    queue = machine.qm.create_queue(ORDERS.upper(), caller=USER, label="second")
+    found = published(file)
+    assert found.identifier == queue.value.properties.identifier
+    assert found.label == "second"
+    machine.restart()
+    with pytest.raises(QueueError) as caught:
+        machine.qm.create_queue(ORDERS, caller=USER)
+    assert caught.value.code == Hresult.MQ_ERROR_QUEUE_EXISTS
+
+
+def test_a_queue_of_the_same_name_that_another_queue_manager_has_stays_its_own() -> None:
+    file = shared_file()
+    first = Machine(file).provision()
+    first.qm.create_queue(ORDERS, caller=USER)
+    # A machine that was given the name of another.
+    second = Machine(file, name="QM2", identifier=QM2).provision()
+    second.state.manager.computer_name = "QM1"
+    with pytest.raises(QueueError) as caught:
+        second.qm.create_queue(ORDERS, caller=USER)
+    assert caught.value.code == Hresult.MQ_ERROR_QUEUE_EXISTS
+    assert published(file).queue_manager == QM1

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from openmsmq.core.state import State
-from openmsmq.directory.interface import DirectoryOperationResult
+from openmsmq.directory.interface import AttributeFilter, DirectoryOperationResult, FilterOperator
 from openmsmq.directory.objects import ElementType, QueueManagerObject, QueueObject, copy_attributes
 from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.hresult import Hresult
@@ -34,13 +34,23 @@ def directory_error(result: DirectoryOperationResult, reason: str) -> QueueError
 def register(state: State, properties: QueueObject, caller: Caller) -> None:
     """Publish a new public queue; its identifier and its paths are what the directory says.
 
+    The directory may have the queue already: the queue manager ended after the directory had stored
+    it, and before its own store had. Such an object is used again.
+
     Raises:
         QueueError: the directory refuses it or cannot be reached.
     """
     created = create_directory_object(state, properties, caller=caller)
-    if created.status is not _SUCCESS:
+    left_over = None
+    if created.status is DirectoryOperationResult.OBJECT_ALREADY_EXISTS:
+        left_over = _left_over(state, properties.pathname)
+    if left_over is not None:
+        properties.identifier = left_over.identifier
+        publish(state, properties, caller)
+    elif created.status is not _SUCCESS:
         raise directory_error(created.status, created.reason)
-    properties.identifier = created.object_guid
+    else:
+        properties.identifier = created.object_guid
     read = read_directory(
         state,
         ElementType.QUEUE,
@@ -50,6 +60,18 @@ def register(state: State, properties: QueueObject, caller: Caller) -> None:
     if read.status is _SUCCESS and read.directory_object is not None:
         names = frozenset(("full_path", "directory_path"))
         copy_attributes(read.directory_object, properties, names)
+
+
+def _left_over(state: State, pathname: str) -> QueueObject | None:
+    """The directory object of a queue of this queue manager, which has no such queue."""
+    filters = [
+        AttributeFilter("pathname", FilterOperator.EQUALS, pathname),
+        AttributeFilter("queue_manager", FilterOperator.EQUALS, state.manager.identifier),
+    ]
+    queue = read_directory(state, ElementType.QUEUE, filters).directory_object
+    if isinstance(queue, QueueObject) and queue.identifier not in state.identifiers:
+        return queue
+    return None
 
 
 def unregister(state: State, properties: QueueObject, caller: Caller) -> None:
