@@ -32,9 +32,18 @@ def apply_definitions_file(
     definitions = read_definitions(text, str(path))
     try:
         applied = manager.definer.apply(
-            definitions, PlanOptions(), caller=caller, accounts=accounts
+            definitions,
+            PlanOptions(),
+            caller=caller,
+            accounts=accounts,
+            # A queue manager that does not start can free no space.
+            use_reserve=True,
         )
     except QueueError as exc:
+        if not exc.detail.startswith("$"):
+            raise ConfigError(
+                f"definitions: {path}: {exc.detail}", cause=exc.cause, remedy=exc.remedy
+            ) from exc
         place, _, reason = exc.detail.partition(": ")
         raise fault(text, str(path), place, reason) from exc
     changes = [change for change in applied.value if change.action not in ("unlisted", "missing")]

@@ -18,6 +18,7 @@ from tests.security.accounts import FakeAccounts
 from openmsmq.core.definitions.plan import Change, PlanOptions
 from openmsmq.core.definitions.queue_plans import MAX_QUEUES
 from openmsmq.security.caller import Caller
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.definitions.model import (
     Definitions,
@@ -372,3 +373,24 @@ def test_a_retry_policy_is_applied_exported_and_compared(harness: Harness) -> No
     too_long = QueueDefinition(path=r"private$\retried", retry_cycle_delay=10**9)
     with refused("MQ_ERROR_ILLEGAL_PROPERTY_VALUE"):
         apply(harness, Definitions(queues=(too_long,)))
+
+
+def test_a_full_disk_refuses_everything_but_deletions(harness: Harness) -> None:
+    kept, other = (QueueDefinition(path=rf"private$\{name}") for name in ("kept", "other"))
+    apply(harness, queues(kept, other))
+    harness.qm.outgoing.set_throttled(throttled=True)
+    before = exported(harness)
+    new = QueueDefinition(path=r"private$\new")
+    changed = QueueDefinition(path=r"private$\kept", label="changed")
+    for wanted in (queues(new), queues(changed)):
+        with pytest.raises(QueueError) as caught:
+            apply(harness, wanted, prune=True)
+        assert caught.value.code == Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES
+        assert "nothing was changed" in caught.value.cause
+        assert caught.value.remedy
+        assert exported(harness) == before
+    assert apply(harness, queues(kept, other)) == ()
+    (deleted,) = apply(harness, queues(kept), prune=True)
+    assert (deleted.action, deleted.name) == ("delete", r"private$\other")
+    harness.qm.outgoing.set_throttled(throttled=False)
+    assert [change.action for change in apply(harness, queues(kept, new))] == ["create"]

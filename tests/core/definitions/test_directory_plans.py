@@ -9,6 +9,7 @@ from tests.core.directory_harness import Machine, shared_file
 from tests.security.accounts import FakeAccounts
 
 from openmsmq.core.definitions.plan import PlanOptions
+from openmsmq.core.settings import MachineIdentity
 from openmsmq.directory.editing import TopologyEditor
 from openmsmq.directory.objects import QueueManagerObject
 from openmsmq.security.caller import SYSTEM_CALLER
@@ -17,6 +18,7 @@ from openmsmq.wire.definitions.model import (
     Definitions,
     DistributionListDefinition,
     LinkDefinition,
+    QueueDefinition,
     SiteDefinition,
 )
 
@@ -173,3 +175,34 @@ def test_what_was_before_does_not_matter(first: Definitions, second: Definitions
     apply(other, second, prune=True)
     assert exported(one) == exported(other)
     assert apply(one, exported(one), prune=True) == []
+
+
+def test_a_public_queue_that_only_the_store_has_is_pruned() -> None:
+    file = shared_file()
+    machine = Machine(file).provision()
+    apply(machine, Definitions(queues=(QueueDefinition(path="orders"),)))
+    machine.flush()
+    apply(machine, Definitions(queues=()), prune=True)
+    # Killed before the store has it.
+    machine.load()
+    machine.qm.start(MachineIdentity(machine.name, "example"))
+    private = QueueDefinition(path=r"private$\next")
+    done = apply(machine, Definitions(queues=(private,)), prune=True)
+    assert done == [("delete", "queue", "orders"), ("create", "queue", r"private$\next")]
+    assert apply(machine, Definitions(queues=(private,)), prune=True) == []
+
+
+def test_a_directory_that_refuses_says_how_much_was_done() -> None:
+    file = shared_file()
+    machine = Machine(file).provision()
+    wanted = Definitions(
+        queues=(QueueDefinition(path=r"private$\first"), QueueDefinition(path="orders"))
+    )
+    file.online = False
+    with pytest.raises(QueueError) as caught:
+        apply(machine, wanted)
+    assert caught.value.cause == "1 of 2 changes were made before this one was refused."
+    assert "Apply it again" in caught.value.remedy
+    file.online = True
+    machine.advance(3600)
+    assert apply(machine, wanted) == [("create", "queue", "orders")]

@@ -81,13 +81,22 @@ class Definer:
         return plan
 
     def apply(
-        self, definitions: Definitions, options: PlanOptions, *, caller: Caller, accounts: Accounts
+        self,
+        definitions: Definitions,
+        options: PlanOptions,
+        *,
+        caller: Caller,
+        accounts: Accounts,
+        use_reserve: bool = False,
     ) -> ResultOf[tuple[Change, ...]]:
         """Make all changes in one batch, or none.
 
+        Args:
+            use_reserve: apply them even while the disk is full.
+
         Raises:
-            QueueError: as for `plan`.
+            QueueError: as for `plan` and `Plan.carry_out`.
         """
         plan = self.plan(definitions, options, caller=caller, accounts=accounts)
-        plan.carry_out()
+        plan.carry_out(disk_full=self._state.local.throttled and not use_reserve)
         return ResultOf(tuple(plan.changes), self._state.outbox.seen())

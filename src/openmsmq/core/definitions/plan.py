@@ -3,6 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from openmsmq.core.queues.acceptance import DISK_FULL
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -55,8 +59,34 @@ class Plan:
         if deed is not None:
             self._deeds.append(deed)
 
-    def carry_out(self) -> None:
-        """Make all changes."""
+    @property
+    def needs_room(self) -> bool:
+        """Whether more is stored afterwards than before."""
+        return any(change.action in ("create", "change", "recreate") for change in self.changes)
+
+    def carry_out(self, *, disk_full: bool) -> None:
+        """Make all changes.
+
+        Raises:
+            QueueError: the disk is full, and nothing was changed; or the directory refuses a
+                change, and those before it were made.
+        """
+        if disk_full and self.needs_room:
+            raise QueueError(
+                Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
+                DISK_FULL,
+                cause="What is left on the disk is kept for receiving and deleting; "
+                "nothing was changed.",
+                remedy="Free space on the disk, or receive messages; then apply it again.",
+            )
         deeds, self._deeds = self._deeds, []
-        for deed in deeds:
-            deed()
+        for count, deed in enumerate(deeds):
+            try:
+                deed()
+            except QueueError as exc:
+                raise QueueError(
+                    exc.code,
+                    exc.detail,
+                    cause=f"{count} of {len(deeds)} changes were made before this one was refused.",
+                    remedy="Apply it again when the cause is removed: that makes the others.",
+                ) from exc

@@ -127,7 +127,12 @@ class QueuePlanner:
         )
 
     def _delete(self, queue: Queue) -> None:
-        delete_queue(self._state, queue, caller=self._changer)
+        try:
+            delete_queue(self._state, queue, caller=self._changer)
+        except QueueError as exc:
+            # The directory has forgotten a public queue already.
+            if exc.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
+                raise
 
     def _plan_queue(self, definition: QueueDefinition, place: str) -> None:
         attributes = _attributes(definition, place)

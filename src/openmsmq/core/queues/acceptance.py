@@ -18,6 +18,7 @@ from openmsmq.wire.message.user_message import UserMessage
 # The unit of every quota. [MS-MQDMPR] 3.1.1.1 says bytes for QueueManagerQuota, the management
 # tools of Windows show the same number in kilobytes.
 QUOTA_UNIT: Final = 1024
+DISK_FULL: Final = "the disk with the data directory is full"
 _CODES: Final = {
     MessageClass.NACK_NOT_TRANSACTIONAL_Q: Hresult.MQ_ERROR_TRANSACTION_USAGE,
     MessageClass.NACK_NOT_TRANSACTIONAL_MSG: Hresult.MQ_ERROR_TRANSACTION_USAGE,
@@ -112,7 +113,7 @@ def no_room(state: State, queue: Queue, size: int, status: EnqueueStatus) -> Que
     if state.local.throttled:
         return QueueError(
             code,
-            "the disk with the data directory is full",
+            DISK_FULL,
             cause="What is left on the disk is kept for receiving and deleting.",
             remedy="Free space on the disk, or receive messages; then messages are accepted again.",
         )

@@ -116,15 +116,17 @@ def export_definitions(session: LocalSession, request: local.ExportDefinitions) 
 
 def apply_definitions(session: LocalSession, request: local.ApplyDefinitions) -> None:
     """`apply` and `diff`: every check first, then all changes in this one step, or none."""
-    plan = session.manager.definer.plan(
-        request.definitions,
-        PlanOptions(prune=request.prune, force=request.force, recreate=request.recreate),
-        caller=session.identity(),
-        accounts=session.service.accounts,
-    )
-    if not request.dry_run:
-        plan.carry_out()
-    session.done(request.id, plan.changes, session.seen)
+    definer = session.manager.definer
+    options = PlanOptions(prune=request.prune, force=request.force, recreate=request.recreate)
+    caller, accounts = session.identity(), session.service.accounts
+    if request.dry_run:
+        plan = definer.plan(request.definitions, options, caller=caller, accounts=accounts)
+        changes = tuple(plan.changes)
+    else:
+        changes = definer.apply(
+            request.definitions, options, caller=caller, accounts=accounts
+        ).value
+    session.done(request.id, changes, session.seen)
 
 
 def list_sessions(session: LocalSession, request: local.ListSessions) -> Steps:
