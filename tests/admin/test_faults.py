@@ -4,16 +4,15 @@ import contextlib
 import http.client
 import json
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.admin.callers import PREFIX, Program, add_token, queue_path
+from tests.admin.callers import PREFIX, Program, add_token, console_alone, queue_path
 from tests.admin.console_process import wait_until
 from tests.admin.metrics.faulty_machine import Machine, machine_at
-from tests.cli.running import Manager, run
+from tests.cli.running import Manager
 
 import openmsmq
 
@@ -136,25 +135,6 @@ def test_a_clock_that_jumps_stops_neither_figures_nor_jobs(
     wait_until(lambda: waiting() == before + 2)
 
 
-@contextlib.contextmanager
-def console_alone(manager: Manager, folder: Path) -> Iterator[str]:
-    """The address of a console that goes on when the queue manager dies."""
-    words = ("console", "--port", "0", "--folder", str(folder), "--socket", manager.socket)
-    with manager.start(*words, stdout=subprocess.PIPE) as console:
-        try:
-            assert console.stdout is not None
-            yield console.stdout.readline().decode().split()[1].rstrip("/").rpartition("/")[2]
-        finally:
-            console.terminate()
-
-
-def token_in(folder: Path) -> str:
-    """A new token for a console that runs alone."""
-    words = ["console", "token", "add", "all", "--principal", "user:root"]
-    tokens = str(folder / "tokens.json")
-    return run([*words, "--role", "administrator", "--tokens", tokens]).out.strip()
-
-
 def live_page(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
     """A live page after each patch: the HTML of its parts by their ids, and the navigation."""
     shown: dict[str, Any] = {}
@@ -168,10 +148,9 @@ def live_page(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
 def test_a_stream_that_opens_while_the_queue_manager_is_away_says_so(tmp_path: Path) -> None:
     manager = Manager(tmp_path / "data", "--name", "beta")
     manager.run("queue", "create", ORDERS)
-    folder = tmp_path / "console"
-    with console_alone(manager, folder) as address:
-        headers = {"Authorization": f"Bearer {token_in(folder)}"}
-        connection = http.client.HTTPConnection(address, timeout=60)
+    with console_alone(manager, tmp_path / "console") as client:
+        headers = client.headers
+        connection = http.client.HTTPConnection(client.console, timeout=60)
         with contextlib.closing(connection):
             connection.request("GET", f"{PREFIX}/status", headers=headers)
             assert connection.getresponse().read()
@@ -192,17 +171,11 @@ def test_a_stream_that_opens_while_the_queue_manager_is_away_says_so(tmp_path: P
 
 def test_a_search_whose_queue_manager_dies_says_so(tmp_path: Path) -> None:
     manager = Manager(tmp_path / "data")
-    folder = tmp_path / "console"
-    with console_alone(manager, folder) as address:
-        token = token_in(folder)
-        connection = http.client.HTTPConnection(address, timeout=60)
+    with console_alone(manager, tmp_path / "console") as client:
+        connection = http.client.HTTPConnection(client.console, timeout=60)
         manager.process.send_signal(signal.SIGSTOP)
         with contextlib.closing(connection):
-            connection.request(
-                "GET",
-                f"{PREFIX}/search/stream?text=x",
-                headers={"Authorization": f"Bearer {token}"},
-            )
+            connection.request("GET", f"{PREFIX}/search/stream?text=x", headers=client.headers)
             answer = connection.getresponse()
             assert answer.status == 200
             manager.process.kill()
