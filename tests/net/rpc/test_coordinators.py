@@ -54,9 +54,9 @@ class Case:
     def wake(self) -> None:
         pass
 
-    def ask(self, port: int) -> None:
-        url, request = CoordinatorUrl(HOST, port), EnlistRequest(GUID, GUID, GUID)
-        self.participant.requests.append(CoordinatorRequest(1, url, C_ENLIST, request, 10.0))
+    def ask(self, port: int, seconds: float = 10.0, *, host: str = HOST) -> None:
+        url, request = CoordinatorUrl(host, port), EnlistRequest(GUID, GUID, GUID)
+        self.participant.requests.append(CoordinatorRequest(1, url, C_ENLIST, request, seconds))
         self.shell.turn()
 
 
@@ -77,6 +77,71 @@ def test_a_connection_that_could_not_be_made_is_tried_again_by_the_next_call() -
         await case.shell.close()
         server.close()
         assert count == 2
+
+    run(main)
+
+
+def test_a_host_name_that_cannot_be_encoded_fails_the_call() -> None:
+    async def main() -> None:
+        case = Case()
+        case.ask(2103, host="a" * 64)
+        await until(lambda: bool(case.participant.failures))
+        await case.shell.close()
+        (reason,) = case.participant.failures
+        assert "is no host name" in reason
+
+    run(main)
+
+
+def test_a_connection_that_fails_after_its_call_timed_out_is_made_again_by_the_next_call() -> None:
+    async def main() -> None:
+        accepted: list[asyncio.StreamWriter] = []
+        case = Case()
+        # It never answers the bind.
+        server = await asyncio.start_server(lambda _, writer: accepted.append(writer), HOST, 0)
+        try:
+            for number in (1, 2):
+                case.ask(server.sockets[0].getsockname()[1], 0.05)
+                await until(lambda number=number: len(case.participant.failures) == number)  # type: ignore[misc]
+                assert len(accepted) == number
+                accepted[-1].close()
+                # Until the client has seen it.
+                await asyncio.sleep(0.1)
+        finally:
+            await case.shell.close()
+            server.close()
+        assert set(case.participant.failures) == {"no answer within 0.05 seconds"}
+
+    run(main)
+
+
+def test_a_connection_that_is_lost_after_its_call_timed_out_is_made_again_by_the_next_call() -> (
+    None
+):
+    async def main() -> None:
+        calls: list[object] = []
+
+        def enlist(call: object, _request: object) -> None:
+            calls.append(call)
+
+        interface = serve(COORDINATOR, "coordinator", [Served(C_ENLIST, enlist)])
+        case = Case()
+        serving = Serving(interfaces=(interface,))
+        port = await serving.listen()
+        case.ask(port, 0.2)
+        await until(lambda: len(case.participant.failures) == 1)
+        assert len(calls) == 1
+        await serving.shell.close()
+        (opening,) = case.shell._channels.values()
+        await until(lambda: not opening.result().is_open)
+        again = Serving(interfaces=(interface,))
+        await again.listen(port)
+        case.ask(port, 0.2)
+        await until(lambda: len(case.participant.failures) == 2)
+        await case.shell.close()
+        await again.shell.close()
+        assert len(calls) == 2
+        assert set(case.participant.failures) == {"no answer within 0.2 seconds"}
 
     run(main)
 

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any, Final, Self, cast
 
-from openmsmq.net.streams import keep_alive
+from openmsmq.net.streams import keep_alive, resolving
 from openmsmq.protocol.rpc.client import (
     Answered,
     ClientConnection,
@@ -71,7 +71,8 @@ class RpcChannel(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(connect_seconds):
-                await loop.create_connection(lambda: channel, host, port)
+                with resolving(host):
+                    await loop.create_connection(lambda: channel, host, port)
                 await channel._bound
         except (OSError, TimeoutError) as exc:
             channel.abort()
@@ -83,6 +84,11 @@ class RpcChannel(asyncio.Protocol):
             channel.abort()
             raise
         return channel
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be made."""
+        return not self._lost.is_set()
 
     # Any: request and response of any operation.
     async def call(self, interface: RpcInterface, call: Call, request: Any) -> Any:

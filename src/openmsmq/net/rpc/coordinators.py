@@ -101,9 +101,9 @@ class CoordinatorShell:
         self._host.wake()
 
     async def _channel(self, url: CoordinatorUrl) -> RpcChannel:
-        """The connection to a coordinator, a new one if there is none."""
+        """The connection to a coordinator, a new one if there is none or it was lost."""
         opening = self._channels.get(url)
-        if opening is None:
+        if opening is None or (opening.done() and not opening.result().is_open):
             opening = asyncio.create_task(self._open(url))
             opening.add_done_callback(partial(self._opened, url))
             self._channels[url] = opening
