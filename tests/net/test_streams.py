@@ -186,6 +186,18 @@ def test_a_connection_that_cannot_be_made_is_told() -> None:
     drive(test)
 
 
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "a" * 64, "a..b"])
+def test_a_host_name_that_cannot_be_resolved_is_told(host: str) -> None:
+    async def test(case: Case) -> None:
+        case.shell.connect(7, host, 80)
+        await until(lambda: bool(case.protocol.called("connect_failed")))
+        assert case.protocol.called("connect_failed") == [
+            (7, ConnectionStatus.NAME_RESOLUTION_FAILURE)
+        ]
+
+    drive(test)
+
+
 @pytest.mark.parametrize(
     ("error", "status"),
     [

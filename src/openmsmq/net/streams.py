@@ -9,7 +9,8 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, Protocol, cast
 
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
@@ -355,13 +356,14 @@ class StreamShell:
         stream = Stream(self, None, number)
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                await self._loop.create_connection(
-                    lambda: stream,
-                    self.address_of(host),
-                    port,
-                    local_addr=local,
-                    ssl=self._client_tls,
-                )
+                with resolving(host):
+                    await self._loop.create_connection(
+                        lambda: stream,
+                        self.address_of(host),
+                        port,
+                        local_addr=local,
+                        ssl=self._client_tls,
+                    )
         except (OSError, TimeoutError) as exc:
             if number not in self._streams:
                 self.connect_failed(number, exc)
@@ -380,6 +382,20 @@ class StreamShell:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+@contextmanager
+def resolving(host: str) -> Iterator[None]:
+    """Report a host name that cannot be encoded for DNS as one that is unknown.
+
+    Raises:
+        socket.gaierror: a part of the name is empty or longer than 63 bytes, or has a character
+            that no host name can have.
+    """
+    try:
+        yield
+    except UnicodeError as exc:
+        raise socket.gaierror(socket.EAI_NONAME, f"{host!r} is no host name") from exc
 
 
 def status_of(error: OSError) -> ConnectionStatus:

@@ -174,9 +174,9 @@ def test_pings_are_answered_and_sent() -> None:
     drive(test)
 
 
-def test_a_ping_to_a_host_that_is_not_known_is_told() -> None:
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "a" * 64, "bad" + "\u0301" * 80])
+def test_a_ping_to_a_host_that_is_not_known_is_told(host: str) -> None:
     async def test(case: Case) -> None:
-        host = "no-such-host.invalid"
         case.protocol.events.append(SendPing(connection=2, host=host, port=9, datagram=b"ping"))
         case.wake()
         await until(lambda: bool(case.protocol.called("connect_failed")))

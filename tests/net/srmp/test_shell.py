@@ -260,13 +260,14 @@ def test_a_host_that_does_not_listen_fails_the_outlet() -> None:
     run(main)
 
 
-def test_a_name_that_is_not_known_fails_the_outlet() -> None:
+@pytest.mark.parametrize("name", ["no-such-host.invalid", "a" * 64, "a..b", "bad" + "\u0301" * 80])
+def test_a_name_that_is_not_known_fails_the_outlet(name: str) -> None:
     async def main() -> None:
         serving = Serving()
-        serving.open("no-such-host.invalid", 80)
+        serving.open(name, 80)
         failure = await serving.failure()
         assert failure.status is ConnectionStatus.NAME_RESOLUTION_FAILURE
-        assert failure.reason == "the host name no-such-host.invalid could not be resolved"
+        assert failure.reason == f"the host name {name} could not be resolved"
         await serving.close()
 
     run(main)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from openmsmq.net.streams import Host, StreamShell, endpoint
+from openmsmq.net.streams import Host, StreamShell, endpoint, resolving
 from openmsmq.net.tls_listener import Refused
 from openmsmq.protocol.binary.events import Connect, Disconnect, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
@@ -109,12 +109,13 @@ class BinaryShell:
                     lambda: PingSender(self._ping_answered), (self._bind, 0)
                 )
                 self._pings.append(transport)
-            addresses = await self._loop.getaddrinfo(
-                self.streams.address_of(event.host),
-                event.port,
-                family=socket.AF_INET,
-                type=socket.SOCK_DGRAM,
-            )
+            with resolving(event.host):
+                addresses = await self._loop.getaddrinfo(
+                    self.streams.address_of(event.host),
+                    event.port,
+                    family=socket.AF_INET,
+                    type=socket.SOCK_DGRAM,
+                )
             self._ping_sender.send(event.datagram, addresses[0][4])
         except OSError as exc:
             self.streams.connect_failed(event.connection, exc)

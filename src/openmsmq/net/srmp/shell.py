@@ -11,6 +11,7 @@ from openmsmq.net.streams import (
     Host,
     Stream,
     StreamShell,
+    resolving,
     status_of,
 )
 from openmsmq.net.tls_listener import Refused
@@ -116,7 +117,8 @@ class SrmpShell:
             self._client_tls = default_context()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                await open_stream(stream, event, address, local=local, tls=self._client_tls)
+                with resolving(event.route.host):
+                    await open_stream(stream, event, address, local=local, tls=self._client_tls)
         except (OSError, TimeoutError) as exc:
             self._host.tick()
             self._http.connect_failed(number, status_of(exc), explain(exc, event))
