@@ -24,3 +24,5 @@ BODIES: Final = (
     b'{"note": "</span><script>window.hurt=1</script>", "bad": 1e999}',
     b"\x00\x01\x00\x00\x00\xff\xff\xff\xff\x01\x00\x00\x00\x00\x00\x00\x00\x0c\x02\xff\xff\xff\x7f",
 )
+# Computer names have no spaces and no control characters; markup needs neither.
+HOSTS: Final = tuple(text.replace(" ", "/") for text in TEXTS if "\x1b" not in text)
