@@ -45,7 +45,7 @@ class Console:
         self._connecting = asyncio.Lock()
 
     async def manager(self) -> QueueManager:
-        """The console's own connection, which everything that acts as nobody else shares.
+        """The console's own connection, shared by everything that acts for no person.
 
         Raises:
             ConnectionLost: the queue manager does not answer.

@@ -11,7 +11,7 @@ class BrowsedMessage(ReceivedMessage, eq=False, gc=False):
 
     Attributes:
         state: `available`, or what keeps it from readers.
-        holder: who has it locked, in words; empty for one that nobody has.
+        holder: who has it locked, in words; empty if it is not locked.
     """
 
     state: str = "available"

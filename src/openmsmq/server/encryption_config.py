@@ -51,6 +51,6 @@ class EncryptionConfig(CommonConfig):
 
     @property
     def providers(self) -> dict[PrivacyLevel, Provider]:
-        """Those that are used: others get no keys, so that nobody encrypts with them."""
+        """The providers in use; others get no keys, so that senders cannot encrypt with them."""
         settings = self.encryption_settings
         return {level: provider for level, provider in PROVIDERS.items() if settings.uses(level)}

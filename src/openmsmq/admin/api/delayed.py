@@ -38,7 +38,7 @@ class ChosenMessages(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         """The lookup ids.
 
         Raises:
-            Problem: 400, one is none.
+            Problem: 400, one is not a number.
         """
         return None if self.lookup_ids is None else [number(text) for text in self.lookup_ids]
 

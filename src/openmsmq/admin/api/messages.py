@@ -181,7 +181,7 @@ def number(text: str, what: str = "lookup_id") -> int:
     """A lookup id.
 
     Raises:
-        Problem: 400, it is none.
+        Problem: 400, the text is not a number.
     """
     short = len(text) <= LONGEST_NUMBER
     if not (short and text.isascii() and text.isdecimal()) or int(text) >= 1 << 64:

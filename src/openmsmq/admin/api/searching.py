@@ -86,7 +86,7 @@ def condition_of(where: str | dict[str, Any] | None) -> Condition | None:
     """A filter of people or programs.
 
     Raises:
-        FilterError: it is none.
+        FilterError: the filter is invalid.
     """
     if where is None or where == "":
         return None

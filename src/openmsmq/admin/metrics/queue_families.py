@@ -9,7 +9,7 @@ from openmsmq.admin.picture import Picture, QueuePicture
 from .text import Family, Kind, escaped, number, single
 
 OTHER: Final = "(other)"
-# A quota that is none.
+# No quota is set.
 NO_QUOTA: Final = 0xFFFFFFFF
 KIBIBYTE: Final = 1024
 

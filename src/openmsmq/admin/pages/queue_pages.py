@@ -371,7 +371,7 @@ async def message_values(
 
 
 def _number(text: str | None, otherwise: int) -> int:
-    """A number in an address; what is none counts as another."""
+    """A number in an address, or `otherwise` if the text is not a number."""
     if text is None or len(text) > LONGEST_PLACE or not (text.isascii() and text.isdecimal()):
         return otherwise
     return int(text)

@@ -48,7 +48,7 @@ def read_value(name: str, kind: Kind, text: str) -> Value:
     """The value that a word stands for.
 
     Raises:
-        FilterError: it stands for none of this kind.
+        FilterError: the word is not a value of this kind.
     """
     if kind in (Kind.TEXT, Kind.BYTES):
         return text

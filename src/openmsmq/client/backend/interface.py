@@ -256,7 +256,7 @@ class Backend(Protocol):
         """
 
     def is_broken(self, number: int) -> bool:
-        """Whether a transaction may hold messages here that nobody has seen."""
+        """Whether a transaction may hold messages that the caller never received."""
 
     def end_transaction(self, number: int, *, commit: bool) -> Operation[None]:
         """Let everything in a transaction take effect, or nothing.

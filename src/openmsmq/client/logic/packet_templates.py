@@ -128,7 +128,7 @@ def message_options(
     Raises:
         ValueError: a property does not fit; the text names it.
         TypeError: a property has another type; the text names it.
-        QueueError: a queue name that is none.
+        QueueError: an invalid queue name.
     """
     check_properties(message)
     if message.delivery not in DELIVERY_WORDS:

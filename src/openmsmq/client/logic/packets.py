@@ -62,7 +62,7 @@ class PacketBuilder:
         Raises:
             ValueError: a property does not fit; the text names it.
             TypeError: there is no body type for such a body.
-            QueueError: a queue name that is none.
+            QueueError: an invalid queue name.
             SignatureWanted: it is to be signed; use `build_signed`.
         """
         try:
@@ -108,7 +108,7 @@ class PacketBuilder:
 
         Raises:
             ValueError: a property does not fit; the text names it.
-            QueueError: a queue name that is none.
+            QueueError: an invalid queue name.
         """
         return self._family(message, _properties(message), message.body_type or 0)
 

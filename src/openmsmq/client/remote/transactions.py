@@ -116,7 +116,7 @@ class TransactionalReadJob(ReadJob[F]):
         """Name the transaction.
 
         Args:
-            broken: called when a message may be in the transaction that nobody sees.
+            broken: called when the transaction may hold a message that the caller never received.
         """
         protocol = self._protocol
         assert isinstance(protocol, RemoteReadProtocol)  # noqa: S101 - from `RemoteTransactions`

@@ -30,7 +30,7 @@ class PingRequests:
         return Ping(flags, self._cookie, self._guid).serialize()
 
     def forget(self, connection: int) -> None:
-        """Nobody waits for this answer any more."""
+        """Stop waiting for the answer of a connection."""
         for cookie, waiting in list(self._waiting.items()):
             if waiting == connection:
                 del self._waiting[cookie]
@@ -38,7 +38,7 @@ class PingRequests:
     def response(self, datagram: bytes) -> tuple[int, bool] | None:
         """The connection that a Ping Response is for, and whether it is accepted.
 
-        None for what is no response, or one to a request that nobody waits for.
+        None for a datagram that is not a response, or for a response that is not awaited.
         """
         ping = parse_ping(datagram)
         if ping is None:
@@ -50,7 +50,7 @@ class PingRequests:
 
 
 def answer_ping(datagram: bytes, guid: UUID, *, refuse: bool) -> bytes | None:
-    """The response to a Ping Request; None for a datagram that is none."""
+    """The response to a Ping Request; None for any other datagram."""
     request = parse_ping(datagram)
     if request is None:
         return None

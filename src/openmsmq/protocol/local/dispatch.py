@@ -111,7 +111,7 @@ def act_for(session: LocalSession, request: local.Hello) -> None:
     """Let the client be somebody else from now on; only an administrator may.
 
     Raises:
-        NotLetIn: it may not, or there is nobody of that name.
+        NotLetIn: it may not, or there is no such principal.
     """
     try:
         session.manager.management.require_administrator(session.identity(), "act for others")

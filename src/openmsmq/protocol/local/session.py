@@ -82,7 +82,7 @@ class Service(Protocol):
         """Who a principal is, in the words that permissions have.
 
         Raises:
-            QueueError: nobody is called so.
+            QueueError: there is no such principal.
         """
 
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:

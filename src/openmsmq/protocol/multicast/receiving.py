@@ -224,6 +224,6 @@ class GroupReceiver:
         self._settle(received)
 
     def _settle(self, received: Received) -> None:
-        """Nobody sends again what found no room to wait, or whose check failed."""
+        """Count a message that found no room or failed its check: it is not sent again."""
         if not received.complete:
             self._count_ignored(received.fault or "no room to wait for checks")

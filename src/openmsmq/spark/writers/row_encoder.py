@@ -225,7 +225,7 @@ class RowEncoder:
 
 
 def _values(column: pa.Array, name: str, faults: dict[int, RowFault]) -> list[Any]:
-    """The values of a column; null for texts that are none, which Spark does not check."""
+    """The values of a column; null for invalid text, which Spark does not check."""
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:

@@ -151,7 +151,7 @@ class ServerCall:
             self.on_cancel(self)
 
     def abandon(self) -> None:
-        """Nobody waits for the answer any more."""
+        """Drop the answer: the client no longer waits for it."""
         was_open = self._state is CallState.OPEN
         self._state = CallState.ABANDONED
         self.answer = b""

@@ -123,7 +123,7 @@ def cut_points(path: Path, kind: FileKind, range_bytes: int) -> list[FileRange]:
 
 
 def pieces(part: FileRange, ports: Sequence[int] = (BINARY_PORT,)) -> Iterator[Piece]:
-    """The packets of a range, and what is none; a file that cannot be read is a gap."""
+    """The packets of a range, and the gaps in it; a file that cannot be read is a gap."""
     try:
         yield from _pieces(part, ports)
     except _UNREADABLE as exc:
