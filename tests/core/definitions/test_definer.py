@@ -1,5 +1,7 @@
 """Definitions: plans, checks before any change, and that a file says how things are then."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from tests.security.accounts import FakeAccounts
 from openmsmq.core.definitions.plan import Change, PlanOptions
 from openmsmq.core.definitions.queue_plans import MAX_QUEUES
 from openmsmq.security.caller import Caller
+from openmsmq.server.defining import apply_definitions_file
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.definitions.model import (
@@ -394,3 +397,13 @@ def test_a_full_disk_refuses_everything_but_deletions(harness: Harness) -> None:
     assert (deleted.action, deleted.name) == ("delete", r"private$\other")
     harness.qm.outgoing.set_throttled(throttled=False)
     assert [change.action for change in apply(harness, queues(kept, new))] == ["create"]
+
+
+def test_a_start_applies_its_file_even_if_the_disk_is_full(
+    harness: Harness, tmp_path: Path
+) -> None:
+    harness.qm.outgoing.set_throttled(throttled=True)
+    file = tmp_path / "definitions.toml"
+    file.write_text("[[queues]]\npath = 'private$\\orders'\n")
+    apply_definitions_file(file, harness.qm, caller=ADMINISTRATOR, accounts=ACCOUNTS)
+    assert [queue.path for queue in exported(harness).queues or ()] == [r"private$\orders"]

@@ -1,5 +1,6 @@
 """Definitions of the directory: sites, routing links, distribution lists."""
 
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -13,6 +14,7 @@ from openmsmq.core.settings import MachineIdentity
 from openmsmq.directory.editing import TopologyEditor
 from openmsmq.directory.objects import QueueManagerObject
 from openmsmq.security.caller import SYSTEM_CALLER
+from openmsmq.server.defining import apply_definitions_file
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.definitions.model import (
     Definitions,
@@ -21,6 +23,7 @@ from openmsmq.wire.definitions.model import (
     QueueDefinition,
     SiteDefinition,
 )
+from openmsmq.wire.errors import ConfigError
 
 ACCOUNTS = FakeAccounts()
 MEMBER = r"DIRECT=OS:alpha\private$\orders"
@@ -206,3 +209,14 @@ def test_a_directory_that_refuses_says_how_much_was_done() -> None:
     file.online = True
     machine.advance(3600)
     assert apply(machine, wanted) == [("create", "queue", "orders")]
+
+
+def test_a_start_whose_directory_refuses_names_the_file_and_the_reason(tmp_path: Path) -> None:
+    file = shared_file()
+    machine = Machine(file).provision()
+    definitions = tmp_path / "definitions.toml"
+    definitions.write_text("[[queues]]\npath = 'orders'\n")
+    file.full = True
+    with pytest.raises(ConfigError, match=r"definitions\.toml: .*No space left") as caught:
+        apply_definitions_file(definitions, machine.qm, caller=SYSTEM_CALLER, accounts=ACCOUNTS)
+    assert "0 of 1 changes" in caught.value.cause
