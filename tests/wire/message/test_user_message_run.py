@@ -196,3 +196,30 @@ def test_a_difference_before_the_signature_begins_another_run(at: int) -> None:
             split_runs([first, bytes(other)], signatures_differ=True)
         return
     assert len(split_runs([first, bytes(other)], signatures_differ=True)) == 2
+
+
+# Where the parts of a message stand.
+PLACES = (
+    *("admin_offset", "response_offset", "connector_offset", "extension_offset"),
+    *("body_offset", "body_end"),
+)
+signed_packets = st.builds(
+    with_signature,
+    st.sampled_from((b"first", b"other", b"longer", b"")),
+    st.integers(0, 3),
+    security_id=st.sampled_from((b"somebody", b"anothers")),
+)
+
+
+@given(several=st.lists(packets | signed_packets, max_size=12), signatures_differ=st.booleans())
+def test_the_messages_of_a_run_are_those_of_its_packets(
+    several: list[bytes], *, signatures_differ: bool
+) -> None:
+    """Where everything stands, too, though most packets are not looked at again."""
+    runs = split_runs(several, signatures_differ=signatures_differ)
+    messages = [message for run in runs for message in run.messages()]
+    assert [message.packet for message in messages] == several
+    for message in messages:
+        alone = UserMessage(message.packet)
+        for name in (*PLACES, *SAME):
+            assert getattr(message, name) == getattr(alone, name), name

@@ -98,6 +98,8 @@ class UserMessage:
 
     Args:
         packet: exactly the bytes that BaseHeader.PacketSize counts.
+        like: a message with the same headers and sizes, so that everything stands where it does
+            there and need not be checked again.
 
     Raises:
         MalformedPacket: the bytes are not a UserMessage.
@@ -118,7 +120,10 @@ class UserMessage:
         "transaction_offset",
     )
 
-    def __init__(self, packet: bytes) -> None:
+    def __init__(self, packet: bytes, like: "UserMessage | None" = None) -> None:
+        if like is not None:
+            self._stand_as(packet, like)
+            return
         size = len(packet)
         if size < _MIN_SIZE:
             raise MalformedPacket("UserMessage", 0, f"needs {_MIN_SIZE} bytes, has {size}")
@@ -151,6 +156,20 @@ class UserMessage:
         )
         if greater_end != self.body_end or base_flags & _DH or flags & OPTIONAL_AFTER_BODY:
             self._locate_after_body(base_flags, greater_end)
+
+    def _stand_as(self, packet: bytes, like: "UserMessage") -> None:
+        self.packet = packet
+        self.flags = like.flags
+        self.admin_offset = like.admin_offset
+        self.response_offset = like.response_offset
+        self.connector_offset = like.connector_offset
+        self.transaction_offset = like.transaction_offset
+        self.security_offset = like.security_offset
+        self.properties_offset = like.properties_offset
+        self.extension_offset = like.extension_offset
+        self.body_offset = like.body_offset
+        self.body_end = like.body_end
+        self.trailing = like.trailing
 
     def __repr__(self) -> str:
         return f"<UserMessage {self.identifier}, {len(self.packet)} bytes>"

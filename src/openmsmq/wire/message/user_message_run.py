@@ -48,6 +48,24 @@ class UserMessageRun:
         source = self.head.source
         return [source + packet[_MESSAGE_ID:_FLAGS] for packet in self.packets]
 
+    def messages(self) -> list[UserMessage]:
+        """Each packet as a message."""
+        head = self.head
+        if len(self.packets) == 1:
+            return [head]
+        at = head.properties_offset
+        size = len(head.packet)
+        label_length = head.packet[at + 1]
+        sizes = head.packet[at + _SIZES : at + _SIZES_END]
+        return [
+            UserMessage(packet, head)
+            if len(packet) == size
+            and packet[at + 1] == label_length
+            and packet[at + _SIZES : at + _SIZES_END] == sizes
+            else UserMessage(packet)
+            for packet in self.packets
+        ]
+
     def first(self, count: int) -> "UserMessageRun":
         """The first packets of the run, at least one."""
         part = UserMessageRun(self.head)
@@ -113,12 +131,20 @@ class RunBuilder:
 
     def _has_same_headers(self, packet: bytes, at: int) -> bool:
         """Whether sizes and signatures are all that the headers differ in."""
-        sizes = self._sizes[_CIPHER - _SIZES : _CIPHER_END - _SIZES]
         middle, signature, behind = self._middle, self._signature, self._signature_end
+        if packet[_FLAGS:signature] != middle[: signature - _FLAGS]:
+            return False
+        if (
+            len(packet) == self._size
+            and packet[:_MESSAGE_ID] == self._start
+            and packet[behind : at + _BEHIND_LABEL_LENGTH] == middle[behind - _FLAGS :]
+            and packet[at + _SIZES : at + _SIZES_END] == self._sizes
+        ):
+            return True
+        sizes = self._sizes[_CIPHER - _SIZES : _CIPHER_END - _SIZES]
         if (
             packet[_BEHIND_SIZE:_MESSAGE_ID] != self._start[_BEHIND_SIZE:]
             or packet[:_PACKET_SIZE] != self._start[:_PACKET_SIZE]
-            or packet[_FLAGS:signature] != middle[: signature - _FLAGS]
             or packet[behind : at + 1] != middle[behind - _FLAGS : -1]
             or packet[at + _CIPHER : at + _CIPHER_END] != sizes
             or _U32(packet, _PACKET_SIZE)[0] != len(packet)

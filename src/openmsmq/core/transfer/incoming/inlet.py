@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 from openmsmq.core.events import ReceptionEnded
 from openmsmq.core.transfer.checks.checks import CheckJob
 from openmsmq.core.transfer.transports import WEB, Transport
-from openmsmq.wire.message.user_message import UserMessage
 
 from .answered_reception import AnsweredReception, Positions
 from .claims import drop_claims
@@ -188,8 +187,7 @@ class Inlet:
         verifier, origin = self._checks.verifier, reception.origin
         checks = {}
         for run in checked:
-            messages = [run.head, *map(UserMessage, run.packets[1:])]
-            checks[run] = [verifier.check(message, origin) for message in messages]
+            checks[run] = [verifier.check(message, origin) for message in run.messages()]
         return CheckJob(self, reception, reception.runs, checks)
 
     def _run_in_place(self, job: CheckJob) -> None:
