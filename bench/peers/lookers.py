@@ -1,7 +1,8 @@
 """Programs that keep a queue manager busy or look at it, again and again, each a process.
 
-Arguments: what to do, the socket of the queue manager, the address of its console, a queue. Those
-who look have a low priority, as the console has: what they cost is what they ask for.
+Arguments: what to do, the socket of the queue manager, the address of its console, a queue. They
+have a low priority, those who look the lowest: so a pause is one of the queue manager, which
+always has a processor when it needs one, and not one of the machine.
 """
 
 import os
@@ -58,7 +59,6 @@ ACTIONS: Final[dict[str, Callable[[openmsmq.QueueManager, str, str], None]]] = {
 
 
 if __name__ == "__main__":
-    if sys.argv[1] != "busy":
-        os.nice(10)
+    os.nice(5 if sys.argv[1] == "busy" else 15)
     with openmsmq.connect(sys.argv[2]) as own:
         ACTIONS[sys.argv[1]](own, sys.argv[3], sys.argv[4])
