@@ -89,7 +89,6 @@ class CoordinatorShell:
         except TimeoutError:
             reason = f"no answer within {request.seconds:g} seconds"
         except MsmqError as exc:
-            self._drop(request.url, exc)
             reason = str(exc)
         if self._closed:
             return
@@ -123,12 +122,6 @@ class CoordinatorShell:
         except ConfigError as exc:
             # The password cannot be read any more.
             raise ConnectionClosed(str(exc)) from exc
-
-    def _drop(self, url: CoordinatorUrl, error: MsmqError) -> None:
-        """A connection that is lost: the next call makes another one."""
-        opening = self._channels.get(url)
-        if opening is not None and opening.done() and isinstance(error, ConnectionClosed):
-            del self._channels[url]
 
     async def close(self) -> None:
         """Hang up; calls under way are given up."""
