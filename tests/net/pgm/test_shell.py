@@ -1,5 +1,6 @@
 """Datagrams of multicast over real sockets."""
 
+import errno
 import socket
 from collections import deque
 from ipaddress import IPv4Address
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from tests.service.loops import run
 
-from openmsmq.net.pgm.shell import MulticastShell
+from openmsmq.net.pgm.shell import MulticastShell, explain
 from openmsmq.net.pgm.sockets import ROUTER_ALERT, SocketSettings
 from openmsmq.protocol.multicast.events import OpenSocket
 from openmsmq.protocol.pgm import OutgoingDatagram
@@ -68,3 +69,21 @@ def test_only_packets_that_want_it_have_the_router_alert_option() -> None:
         assert seen == [ROUTER_ALERT, b"", ROUTER_ALERT]
 
     run(main)
+
+
+@pytest.mark.parametrize(
+    ("raw", "number", "text"),
+    [
+        (True, errno.EPERM, "CAP_NET_RAW"),
+        (True, errno.EACCES, "CAP_NET_RAW"),
+        (True, errno.ENOBUFS, "multicast on 10.0.0.1 is not possible"),
+        (False, errno.EPERM, "multicast on 10.0.0.1 is not possible"),
+        (False, errno.EADDRINUSE, "another program has UDP port 2"),
+        (False, errno.EADDRNOTAVAIL, "is not an address of this machine"),
+        (False, errno.ENETUNREACH, "set multicast_interface"),
+        (False, errno.ENOBUFS, "multicast on 10.0.0.1 is not possible"),
+    ],
+)
+def test_why_there_is_no_socket_is_said_in_words(number: int, text: str, *, raw: bool) -> None:
+    settings = SocketSettings(interface="10.0.0.1", raw=raw, udp_port=1, udp_unicast_port=2, ttl=1)
+    assert text in explain(OSError(number, "no"), settings)

@@ -1,6 +1,5 @@
 """The part that sends and receives by multicast: its settings, and what it says of itself."""
 
-import errno
 import logging
 import time
 from dataclasses import fields
@@ -13,7 +12,6 @@ from tests.interop.loopback import new_address
 from tests.interop.test_multicast import OFF
 
 import openmsmq
-from openmsmq.net.pgm.shell import explain
 from openmsmq.net.pgm.sockets import SocketSettings, own_address, payload_of
 from openmsmq.protocol.multicast.events import Lost
 from openmsmq.protocol.multicast.settings import MulticastSettings
@@ -122,22 +120,6 @@ def test_the_systems_route_is_asked_without_an_interface() -> None:
     except OSError:
         pytest.skip("this machine has no route for multicast")
     assert not found.is_multicast
-
-
-@pytest.mark.parametrize(
-    ("raw", "number", "text"),
-    [
-        (True, errno.EPERM, "CAP_NET_RAW"),
-        (True, errno.EACCES, "CAP_NET_RAW"),
-        (False, errno.EADDRINUSE, "another program has UDP port 2"),
-        (False, errno.EADDRNOTAVAIL, "is not an address of this machine"),
-        (False, errno.ENETUNREACH, "set multicast_interface"),
-        (False, errno.ENOBUFS, "multicast on 10.0.0.1 is not possible"),
-    ],
-)
-def test_why_there_is_no_socket_is_said_in_words(number: int, text: str, *, raw: bool) -> None:
-    settings = SocketSettings(interface="10.0.0.1", raw=raw, udp_port=1, udp_unicast_port=2, ttl=1)
-    assert text in explain(OSError(number, "no"), settings)
 
 
 def test_the_ip_header_of_a_raw_packet_is_taken_off() -> None:

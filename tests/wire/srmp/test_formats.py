@@ -153,3 +153,9 @@ def test_long_texts_are_cut_in_errors() -> None:
 )
 def test_white_space_is_part_of_a_label_unless_the_text_is_indented(text: str, action: str) -> None:
     assert read_action(text) == action
+
+
+@pytest.mark.parametrize(("size", "shown"), [(60, "x" * 60), (61, "x" * 60 + "...")])
+def test_a_long_text_is_shown_in_part(size: int, shown: str) -> None:
+    with pytest.raises(MalformedPacket, match=f"'{shown}' is not a number"):
+        read_number("x" * size, 1, "priority", 0)
