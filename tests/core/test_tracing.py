@@ -1,10 +1,12 @@
 """Notes for the history: one record for what happens together."""
 
 import pytest
-from tests.core.harness import MOVE, ORDERS, QM_GUID, RECEIVE, USER, Harness
+from tests.core.harness import MOVE, ORDERS, QM_GUID, RECEIVE, USER, Harness, packet
 
+from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.settings import Settings
 from openmsmq.wire.history_record import Happening, HistoryReader, HistoryRecord
+from openmsmq.wire.message.user_message import UserMessage
 
 
 @pytest.fixture
@@ -99,3 +101,19 @@ def test_a_dropped_copy_is_noted(harness: Harness) -> None:
         if each.kind == Happening.DROPPED
     ]
     assert (dropped.ordinal, dropped.source) == (sent.first_ordinal, QM_GUID.bytes_le)
+
+
+def test_messages_that_arrive_from_the_disk_are_noted_with_their_identifiers() -> None:
+    """Packets of staged messages that are stored are not in memory any more."""
+    harness = Harness(settings=Settings(keep_history=True, memory_budget=0))
+    harness.create()
+    stages = harness.qm.stages
+    stages.stage("query", 0, 0, 0, ORDERS, [packet(b"a"), packet(b"b")], caller=USER)
+    harness.flush()
+    stages.commit_batch("query", 0, [(0, 0)], caller=USER)
+    record = last(harness)
+    assert (record.kind, record.messages) == (Happening.ARRIVED, 2)
+    assert record.source == QM_GUID.bytes_le
+    stored = [packet_of(harness.qm.state, each) for each in harness.qm.find_queue(ORDERS).lanes]
+    ordinals = [UserMessage(each).identifier.ordinal for each in stored]
+    assert ordinals == [record.ordinal, record.ordinal + 1]

@@ -25,6 +25,7 @@ def test_both_ends_of_a_connection_are_listed_with_what_they_carried() -> None:
     assert outgoing.outgoing_bytes == incoming.incoming_bytes == len(web.written["alpha"])
     assert outgoing.incoming_bytes == incoming.outgoing_bytes == len(web.written["beta"])
     assert (outgoing.unacknowledged, incoming.waiting_bytes, theirs.waiting_bytes) == (0, 0, 0)
+    assert (outgoing.peer, incoming.peer) == ("", "")
     assert (ours.session_count, theirs.session_count) == (1, 1)
     (traffic,) = theirs.traffic()
     assert traffic == (incoming.id, 3, 0, incoming.incoming_bytes, incoming.outgoing_bytes)
