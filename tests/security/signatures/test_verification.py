@@ -188,6 +188,14 @@ def test_all_lists_of_names_are_hashed_one_behind_the_other() -> None:
     assert b"extension" + 3 * RAW_ELEMENT + view.source in rest
 
 
+def test_a_list_of_names_may_be_hashed_as_a_program_writes_it() -> None:
+    names = MultiQueueFormatHeader((ELEMENT, ELEMENT), (), ())
+    view = UserMessage(message(multi_queue_format_header=names))
+    rest = SignedFields(view).rest(SignatureVersion.SIG30, HashForm(names=ListForm.TEXT))
+    text = f"{ELEMENT.format_name},{ELEMENT.format_name}\0"
+    assert b"extension" + text.encode("utf-16-le") + view.source in rest
+
+
 def test_a_message_without_a_list_of_names_has_nothing_in_its_place() -> None:
     view = UserMessage(message())
     rest = SignedFields(view).rest(SignatureVersion.SIG30, FIRST_FORM)
