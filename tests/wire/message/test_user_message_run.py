@@ -160,9 +160,10 @@ def test_packets_of_a_peer_may_differ_in_their_signatures() -> None:
     """Also with sizes of their own; what is sent here keeps the signature of its own packet."""
     several = [with_signature(bytes([number] * 5), number) for number in (1, 1, 2, 3)]
     several.append(with_signature(bytes(5), 3))
+    several.append(with_signature(b"\7" * 5, 1))
     (run,) = split_runs(several, signatures_differ=True)
     assert run.packets == several
-    assert [len(each.packets) for each in split_runs(several)] == [2, 1, 1, 1]
+    assert [len(each.packets) for each in split_runs(several)] == [2, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(

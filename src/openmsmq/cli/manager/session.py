@@ -20,7 +20,7 @@ _SESSION_COLUMNS: Final = (
     Column("Address", cut=True),
     Column("In", right=True),
     Column("Out", right=True),
-    Column("Unacknowledged", right=True),
+    Column("Unacknowledged", right=True, optional=True),
     Column("Bytes in", right=True, optional=True),
     Column("Bytes out", right=True, optional=True),
     Column("Sources", right=True, optional=True),
