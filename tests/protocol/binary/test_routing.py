@@ -567,6 +567,39 @@ def test_a_session_that_comes_back_after_a_change_of_the_directory_is_not_used()
     assert routed[4].bodies() == [b"1"]
 
 
+def test_a_way_that_the_directory_no_longer_has_is_not_taken_again() -> None:
+    """Also if the session that was used meanwhile, and that the destination made, is lost."""
+    routed = Routed({1: "A", 2: "A*", 4: "A"})
+    one, router, four = routed[1], routed[2], routed[4]
+    for node in (one, router, four):
+        node.create()
+    routed.change(1, out_routing_server_identifier_list=(guid_of(2),))
+    routed.send(1, 4, b"1")
+    routed.network.advance(1)
+    router.listening = False
+    routed.network.cut()
+    routed.send(1, 4, b"2")
+    routed.network.advance(1)
+    # Nothing is routed any more, and the destination calls.
+    routed.change(1, out_routing_server_identifier_list=())
+    routed.change(2, routing_server=False)
+    routed.send(4, 1, b"back")
+    routed.network.advance(30)
+    assert four.bodies() == [b"1", b"2"]
+    router.listening = True
+    routed.send(1, 2, b"for the other")
+    routed.network.advance(30)
+    four.listening = False
+    for wire in routed.network.wires_of(four):
+        wire.break_from(four)
+    routed.send(1, 4, b"3")
+    routed.network.advance(1)
+    assert [each.body for each in passed(routed, 2)] == [b"1", b"for the other"]
+    four.listening = True
+    routed.network.advance(30)
+    assert four.bodies() == [b"1", b"2", b"3"]
+
+
 def test_an_open_session_with_the_destination_is_no_way_around_an_out_routing_server() -> None:
     routed = Routed({1: "A", 2: "A*", 4: "A"})
     routed[1].create()

@@ -128,6 +128,9 @@ class SessionFinder:
         connection = self._open_connection(transfer, hop)
         if connection is not None:
             transfer.validate_at = None
+            if link is not None and link.hop not in transfer.hops:
+                # That was the way before the directory changed: it must not be taken again.
+                self.forget(transfer)
         elif hop is None:
             self._validate_later(transfer, now)
         else:
