@@ -250,15 +250,21 @@ def console_alone(manager: Manager, folder: Path) -> Iterator[str]:
             console.terminate()
 
 
-def test_a_page_goes_on_when_the_queue_manager_comes_back(visitor: Visitor, tmp_path: Path) -> None:
-    manager = Manager(tmp_path / "data", "--name", "beta")
-    manager.run("queue", "create", ORDERS)
-    folder = tmp_path / "console"
+@contextlib.contextmanager
+def signed_in_alone(visitor: Visitor, manager: Manager, folder: Path) -> Iterator[Visitor]:
+    """Somebody at such a console."""
     with console_alone(manager, folder) as address:
         other = Visitor(visitor.new_context(), address)
         wait_until((folder / "link.sock").exists)
         where = ("--folder", str(folder), "--address", address)
         other.page.goto(run(["console", "link", *where]).out.strip())
+        yield other
+
+
+def test_a_page_goes_on_when_the_queue_manager_comes_back(visitor: Visitor, tmp_path: Path) -> None:
+    manager = Manager(tmp_path / "data", "--name", "beta")
+    manager.run("queue", "create", ORDERS)
+    with signed_in_alone(visitor, manager, tmp_path / "console") as other:
         expect(other.page.locator("#busiest")).to_contain_text("orders")
         manager.process.kill()
         manager.process.wait()
@@ -296,12 +302,7 @@ def test_a_page_is_live_even_if_a_script_comes_late(visitor: Visitor, late: str)
 def test_a_page_that_could_not_be_shown_comes_by_itself(visitor: Visitor, tmp_path: Path) -> None:
     manager = Manager(tmp_path / "data", "--name", "beta")
     manager.run("queue", "create", ORDERS)
-    folder = tmp_path / "console"
-    with console_alone(manager, folder) as address:
-        other = Visitor(visitor.new_context(), address)
-        wait_until((folder / "link.sock").exists)
-        where = ("--folder", str(folder), "--address", address)
-        other.page.goto(run(["console", "link", *where]).out.strip())
+    with signed_in_alone(visitor, manager, tmp_path / "console") as other:
         manager.process.kill()
         manager.process.wait()
         other.open("/queues/private$%5Corders")

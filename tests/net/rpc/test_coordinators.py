@@ -60,6 +60,16 @@ class Case:
         self.shell.turn()
 
 
+def silent_coordinator() -> tuple[list[object], Any]:
+    """A coordinator that notes its calls and answers none."""
+    calls: list[object] = []
+
+    def enlist(call: object, _request: object) -> None:
+        calls.append(call)
+
+    return calls, serve(COORDINATOR, "coordinator", [Served(C_ENLIST, enlist)])
+
+
 def test_a_connection_that_could_not_be_made_is_tried_again_by_the_next_call() -> None:
     async def main() -> None:
         count = 0
@@ -119,12 +129,7 @@ def test_a_connection_that_is_lost_after_its_call_timed_out_is_made_again_by_the
     None
 ):
     async def main() -> None:
-        calls: list[object] = []
-
-        def enlist(call: object, _request: object) -> None:
-            calls.append(call)
-
-        interface = serve(COORDINATOR, "coordinator", [Served(C_ENLIST, enlist)])
+        calls, interface = silent_coordinator()
         case = Case()
         serving = Serving(interfaces=(interface,))
         port = await serving.listen()
@@ -148,12 +153,7 @@ def test_a_connection_that_is_lost_after_its_call_timed_out_is_made_again_by_the
 
 def test_a_connection_that_is_lost_is_made_again_by_the_next_call() -> None:
     async def main() -> None:
-        calls: list[object] = []
-
-        def enlist(call: object, _request: object) -> None:
-            calls.append(call)
-
-        interface = serve(COORDINATOR, "coordinator", [Served(C_ENLIST, enlist)])
+        calls, interface = silent_coordinator()
         case = Case()
         serving = Serving(interfaces=(interface,))
         port = await serving.listen()

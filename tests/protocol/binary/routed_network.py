@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.directory.memory_file import directory_of
+from tests.protocol.binary.ordered_traffic import traffic
 from tests.protocol.binary.pair import ORDERS, Network, Node
 
 from openmsmq.directory.local_directory import LocalDirectory
@@ -14,6 +15,8 @@ from openmsmq.directory.objects import (
     RoutingLink,
     Site,
 )
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address import private_address
 
 ENTERPRISE = Enterprise(UUID(int=0xE), "corp")
@@ -122,3 +125,12 @@ def chain(*, transactional: bool = False, **options: Any) -> Routed:
     routed = Routed({1: "A", 2: "A*", 3: "B*", 4: "B"}, (("AB", 1, (2, 3)),), **options)
     routed[4].create(transactional=transactional)
     return routed
+
+
+def passed(routed: Routed, number: int) -> list[UserMessage]:
+    """The messages with a body that arrived at a queue manager, acknowledgments left out."""
+    return [
+        message
+        for message in traffic(routed.network, f"N{number}")
+        if message.message_class == MessageClass.NORMAL
+    ]

@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 from tests.core.forgery import UNSIGNED, forge
 from tests.protocol.binary.raw_peer import RawPeer
-from tests.protocol.binary.routed_network import Routed, chain, guid_of
-from tests.protocol.binary.test_routing import REPORTS, ordered_packet, packet, passed, raw_source
+from tests.protocol.binary.routed_network import Routed, chain, guid_of, passed
+from tests.protocol.binary.test_routing import REPORTS, ordered_packet, packet, raw_source
 
 from openmsmq.core.events import MessageDropped
 from openmsmq.core.routing.topology import Machine
