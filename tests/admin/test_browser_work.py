@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from tests.admin.browser import Visitor, needs_chromium, visiting
-from tests.admin.console_process import Watched, watched
+from tests.admin.console_process import Watched, wait_until, watched
 from tests.admin.orders import ORDERS, empty_orders, send
 
 import openmsmq
+from openmsmq.admin.pages.queue_pages import SIDE_QUEUES
 
 expect.set_options(timeout=30_000)
 pytestmark = [needs_chromium, pytest.mark.timeout(200)]
@@ -60,6 +61,74 @@ def test_new_messages_move_no_rows_and_are_shown_when_asked_for(
     expect(page.locator("#selbar")).to_contain_text("1 selected")
     assert page.evaluate("document.activeElement.textContent") == "second"
     visitor.check_quiet()
+
+
+def test_a_list_that_is_pointed_at_keeps_its_rows_where_they_are(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    page = visitor.open("/queues")
+    rows = page.locator("#list tbody tr")
+    expect(rows.first).to_contain_text("orders")
+    here = rows.first.locator("td.num").first
+    rows.first.hover()
+    client.create_queue(r".\private$\before")
+    try:
+        # Numbers change under the pointer, rows do not move.
+        send(client, "first")
+        expect(page.locator('[data-count="queues"]').first).to_have_text("2")
+        expect(rows).to_have_count(1)
+        page.mouse.move(0, 0)
+        expect(rows).to_have_count(2)
+        expect(rows.first).to_contain_text("before")
+        # What came for a row while its list waited is there as well.
+        expect(rows.nth(1).locator("td.num").first).to_have_text("1")
+        page.keyboard.press("p")
+        expect(page.locator("[data-live-word]")).to_have_text("Paused")
+        send(client, "second")
+        wait_until(lambda: depth_shown(visitor) == "2")
+        expect(rows.nth(1).locator("td.num").first).to_have_text("1")
+        page.keyboard.press("p")
+        expect(rows.nth(1).locator("td.num").first).to_have_text("2")
+        expect(here).to_have_text("0")
+        visitor.check_quiet()
+    finally:
+        client.delete_queue(r".\private$\before")
+
+
+def depth_shown(visitor: Visitor) -> str:
+    """How many messages the list of queues has for orders when it is opened now."""
+    other = visitor.context.new_page()
+    try:
+        other.goto(visitor.base + "/queues")
+        return (
+            other.locator("#list tbody tr", has_text="orders").locator("td.num").first.inner_text()
+        )
+    finally:
+        other.close()
+
+
+def test_the_first_pane_has_the_queues_around_this_one(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    names = [rf".\private$\many{number:03}" for number in range(SIDE_QUEUES + 20)]
+    for name in names:
+        client.create_queue(name)
+    try:
+        page = visitor.open("/queues/private$%5Cmany110")
+        side = page.locator("#side-queues a")
+        queues = page.locator('#side-queues a[id*="many"]')
+        expect(queues).to_have_count(SIDE_QUEUES)
+        expect(queues.first).to_contain_text("many010")
+        expect(side.last).to_have_text(f"All {len(names) + 1} queues")
+        expect(page.locator("#side-queues [aria-current]")).to_contain_text("many110")
+        visitor.picture("many-queues-light")
+        visitor.check_access("many-queues")
+        visitor.open("/queues/private$%5Cmany000")
+        expect(queues.first).to_contain_text("many000")
+        expect(queues).to_have_count(SIDE_QUEUES)
+    finally:
+        for name in names:
+            client.delete_queue(name)
 
 
 def test_a_removal_is_undone_from_its_toast(

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from openmsmq.admin.history import QUEUE_RINGS, TOTAL_COLUMNS, History
 from openmsmq.admin.picture import Picture
@@ -70,6 +72,27 @@ def test_quiet_steps_repeat_the_value_with_a_rate_of_0() -> None:
     # A clock that goes back changes nothing.
     ring.add(12.0, (99, 99.0))
     assert ring.series(13.0).columns[0][-2:] == [4.0, 6.0]
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=12),
+    later=st.integers(0, 12),
+)
+def test_the_newest_values_are_the_last_ones_of_the_series(
+    steps: list[tuple[int, bool]], later: int
+) -> None:
+    ring = Ring(1, 5, (False, True))
+    utc = 100
+    for number, (forward, interrupted) in enumerate(steps):
+        utc += forward
+        if interrupted:
+            ring.interrupt()
+        ring.add(utc, (number, number + 0.5))
+    series = ring.series(utc + later)
+    assert series.start == utc + later - 4
+    assert all(len(column) == 5 for column in series.columns)
+    last = [column[-1] for column in series.columns]
+    assert repr(ring.newest(utc + later)) == repr(last)
 
 
 def test_nothing_is_made_up_for_the_time_of_an_interruption() -> None:

@@ -4,9 +4,7 @@ import asyncio
 import math
 import time
 from collections import deque
-from typing import Any, Final
-
-import msgspec
+from typing import Any, Final, NamedTuple
 
 from openmsmq.wire.errors import MsmqError
 
@@ -28,15 +26,16 @@ SPANS: Final = {
     "6h": (1, 1440, 1, 72),
     "24h": (2, 720, 1, 288),
 }
+# A small line has one of so many values.
+LINE_STEP: Final = 4
 _TOTALS: Final = tuple(TOTAL_COLUMNS)
 
 
-class QueueFigures(msgspec.Struct, frozen=True):
-    """What is known of one queue beside its properties."""
+class QueueRates(NamedTuple):
+    """Messages a second of one queue; None where nothing is known."""
 
-    arriving: float | None = None
-    leaving: float | None = None
-    series: list[float] = []
+    arriving: float | None
+    leaving: float | None
 
 
 class Figures:
@@ -136,15 +135,25 @@ class Figures:
             oldest = values["oldest_arrived"]
             info["oldest_message_age_seconds"] = max(0.0, utc - oldest) if oldest else None
 
-    def of(self, queue: str, span: str = "1h") -> QueueFigures:
-        """The figures of a queue by its path name without the computer."""
+    def rates(self, queue: str) -> QueueRates:
+        """The rates of a queue by its path name without the computer."""
         number = self._numbers.get(queue.casefold(), -1)
-        _, _, ring, count = SPANS[span]
-        series = self._sampler.history.queue(number, ring, time.time())
+        now = self._sampler.history.queue_now(number, time.time())
+        if now is None:
+            # A queue that never had anything has no history.
+            return QueueRates(0.0, 0.0) if number >= 0 else QueueRates(None, None)
+        _, *rates = (None if math.isnan(value) else round(value, 3) for value in now)
+        return QueueRates(*rates)
+
+    def line(self, queue: str) -> tuple[float, ...]:
+        """The messages of a queue in the last hour, for a small line."""
+        number = self._numbers.get(queue.casefold(), -1)
+        series = self._sampler.history.queue(number, 0, time.time())
         if series is None:
-            return QueueFigures(0.0, 0.0) if number >= 0 else QueueFigures()
-        waiting, arriving, leaving = (_filled(column[-count:]) for column in series.columns)
-        return QueueFigures(arriving[-1], leaving[-1], _known(waiting))
+            return ()
+        # Always the same moments, so that the line does not change where nothing did.
+        first = -(series.start // series.step) % LINE_STEP
+        return tuple(_filled(series.columns[0][first::LINE_STEP]))
 
     def totals(self, span: str = "1h") -> dict[str, list[float]]:
         """Columns of the totals, with `time`; from the first moment that something is known of."""
@@ -244,9 +253,3 @@ def _filled(values: list[float]) -> list[float]:
         last = last if math.isnan(value) else value
         filled.append(round(last, 3))
     return filled or [0.0]
-
-
-def _known(values: list[float]) -> list[float]:
-    """At most 60 values for a small line."""
-    step = max(1, len(values) // 60)
-    return values[::step]

@@ -185,6 +185,11 @@ class History:
         history = self._queues.get(number)
         return None if history is None else history.rings[ring].series(utc)
 
+    def queue_now(self, number: int, utc: float) -> list[float] | None:
+        """A queue at this moment, in the finest resolution; None if nothing is known of it."""
+        history = self._queues.get(number)
+        return None if history is None else history.rings[0].newest(utc)
+
     # Over a restart
 
     def load(self) -> None:

@@ -82,12 +82,7 @@ class Ring:
     def _advance(self, slot: int) -> None:
         """Fill the steps between the last one and this."""
         width, size = len(self._rates), self.size
-        last = self._slot % size * width
-        unknown = self._interrupted or self._slot < 0
-        filling = [
-            nan if unknown else 0.0 if is_rate else self._values[last + column]
-            for column, is_rate in enumerate(self._rates)
-        ]
+        filling = self._held()
         for between in range(max(self._slot + 1, slot - size), slot):
             at = between % size * width
             self._values[at : at + width] = array("f", filling)
@@ -100,26 +95,35 @@ class Ring:
 
     def series(self, utc: float) -> Series:
         """All values up to now."""
-        width = len(self._rates)
+        width, size = len(self._rates), self.size
         newest = max(int(utc // self.step), self._slot)
-        if self._slot >= 0 and newest > self._slot and not self._interrupted:
-            held = [
-                0.0 if is_rate else self._values[self._slot % self.size * width + column]
-                for column, is_rate in enumerate(self._rates)
-            ]
-        else:
-            held = [nan] * width
-        first = newest - self.size + 1
+        since = min(newest - self._slot, size)
+        first = newest - size + 1
+        at = first % size
         columns: list[list[float]] = []
-        for column in range(width):
-            values = [
-                self._values[slot % self.size * width + column]
-                if slot <= self._slot
-                else held[column]
-                for slot in range(first, newest + 1)
-            ]
-            columns.append(values)
+        for column, held in enumerate(self._held()):
+            values = self._values[column::width]
+            columns.append((values[at:] + values[:at])[: size - since].tolist() + [held] * since)
         return Series(first * self.step, self.step, columns)
+
+    def newest(self, utc: float) -> list[float]:
+        """The values of all columns now; NaN where nothing is known."""
+        width = len(self._rates)
+        if int(utc // self.step) > self._slot:
+            return self._held()
+        at = self._slot % self.size * width
+        return self._values[at : at + width].tolist()
+
+    def _held(self) -> list[float]:
+        """The values of steps after the last one that has some."""
+        width = len(self._rates)
+        if self._slot < 0 or self._interrupted:
+            return [nan] * width
+        last = self._slot % self.size * width
+        return [
+            0.0 if is_rate else self._values[last + column]
+            for column, is_rate in enumerate(self._rates)
+        ]
 
     # Over a restart
 

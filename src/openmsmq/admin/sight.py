@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from openmsmq.client.errors import ConnectionLost
 
 from .figures import Figures
+from .trust.person import Person
 
 if TYPE_CHECKING:
     from .front_desk import Caller
@@ -29,6 +30,14 @@ class Seen(msgspec.Struct, frozen=True):
     generation: int
 
 
+class View(NamedTuple):
+    """What somebody sees of a list of queues, whose counts are kept up to date in their place."""
+
+    queues: list[dict[str, Any]]
+    paths: frozenset[str]
+    infos: list[dict[str, Any]]
+
+
 class Sight:
     """Narrows the figures, which are those of the console, to what each principal may see."""
 
@@ -36,16 +45,23 @@ class Sight:
         self._figures = figures
         self._seen: OrderedDict[str, Seen] = OrderedDict()
         self._asking: dict[str, asyncio.Lock] = {}
+        self._views: dict[Person, View] = {}
 
     async def infos(self, caller: "Caller") -> list[dict[str, Any]]:
         """The queues that somebody may see, system queues included, with the newest counts."""
         paths = await self._paths(caller)
-        person = caller.person
-        return [
-            info
-            for info in self._figures.queues
-            if info["path"] in paths and person.may_use(info["path"].partition("\\")[2])
-        ]
+        person, queues = caller.person, self._figures.queues
+        view = self._views.get(person)
+        if view is None or view.queues is not queues or view.paths is not paths:
+            if len(self._views) >= MOST_PRINCIPALS:
+                self._views.clear()
+            seen = [
+                info
+                for info in queues
+                if info["path"] in paths and person.may_use(info["path"].partition("\\")[2])
+            ]
+            view = self._views[person] = View(queues, paths, seen)
+        return view.infos
 
     async def _paths(self, caller: "Caller") -> frozenset[str]:
         principal = caller.person.principal

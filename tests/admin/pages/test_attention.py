@@ -20,7 +20,7 @@ ROW = QueueRow(
     leaving=0.0,
     oldest=30.0,
     readers=1,
-    series=[10.0] * 4,
+    line=(10.0,) * 4,
     unread=False,
     transactional=False,
     journal=False,
@@ -78,7 +78,7 @@ def status(**changes: Any) -> View:
 
 SPEAKING: dict[str, tuple[View, str]] = {
     "No reader": (row(unread=True, oldest=90.0), "has not been read for"),
-    "Queue grows": (row(messages=1500, series=[400.0, 900.0, 1500.0]), "grows: 1,100 messages"),
+    "Queue grows": (row(messages=1500, line=(400.0, 900.0, 1500.0)), "grows: 1,100 messages"),
     "Old message": (row(oldest=3601.0), "waits in orders for"),
     "Quota": (info(quota=1, bytes=922), "used to 90 %"),
     "Disk full": (status(throttled=True), "disk is full"),
@@ -101,8 +101,8 @@ SPEAKING: dict[str, tuple[View, str]] = {
     ),
 }
 BELOW: dict[str, View] = {
-    "Queue grows": row(messages=1399, series=[400.0, 900.0, 1399.0]),
-    "Queue that shrinks again": row(messages=1500, series=[400.0, 2000.0]),
+    "Queue grows": row(messages=1399, line=(400.0, 900.0, 1399.0)),
+    "Queue that shrinks again": row(messages=1500, line=(400.0, 2000.0)),
     "Old message": row(oldest=3600.0),
     "Old message without a reader, which is another rule": row(oldest=3601.0, readers=0),
     "Quota": info(quota=1, bytes=921),

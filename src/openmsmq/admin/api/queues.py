@@ -1,7 +1,7 @@
 """Queues: lists, one queue, and what changes them."""
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -204,13 +204,26 @@ def sorted_queues(records: Iterable[QueueRecord], sort: str) -> list[QueueRecord
     return sorted(by_name, key=key, reverse=sort.startswith("-"))
 
 
-def matching(records: Iterable[QueueRecord], text: str) -> list[QueueRecord]:
+class Named(Protocol):
+    """What a filter of queues looks at."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+
+NamedQueue = TypeVar("NamedQueue", bound=Named)
+
+
+def matching(queues: Iterable[NamedQueue], text: str) -> list[NamedQueue]:
     """Queues with a text in their name or label."""
     needle = text.casefold()
     return [
-        record
-        for record in records
-        if needle in record.name.casefold() or needle in record.label.casefold()
+        queue
+        for queue in queues
+        if needle in queue.name.casefold() or needle in queue.label.casefold()
     ]
 
 

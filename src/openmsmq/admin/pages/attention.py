@@ -87,8 +87,8 @@ def _no_reader(view: View) -> Iterator[Item]:
 def _grows(view: View) -> Iterator[Item]:
     least = view.settings.console_growth_messages
     for row in view.rows:
-        grown = row.messages - min(row.series, default=row.messages)
-        if grown >= least and row.messages >= max(row.series, default=0):
+        grown = row.messages - min(row.line, default=row.messages)
+        if grown >= least and row.messages >= max(row.line, default=0):
             yield Item(
                 "warn",
                 "inbox",

@@ -1,9 +1,9 @@
 """Parts of open pages, sent as they change."""
 
 import asyncio
-import hashlib
+import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -24,6 +24,8 @@ STEP_SECONDS: Final = 1.0
 QUIET_STEPS: Final = 15
 # What was rendered within this time is sent to others as well.
 SHARED_SECONDS: Final = 0.8
+# A row of a table: a line of its own. Ids are path segments, which need no escapes.
+_ROW: Final = re.compile(r'^<tr id="([^"&]+)">(.*)</tr>$', re.MULTILINE)
 
 
 class Live:
@@ -64,7 +66,7 @@ class Live:
         query: QueryParams,
         names: dict[str, str],
     ) -> AsyncIterator[bytes]:
-        sent: dict[str, bytes] = {}
+        sent: dict[str, int] = {}
         quiet = 0
         try:
             yield b": live\n\n"
@@ -89,20 +91,17 @@ class Live:
         page: Page,
         query: QueryParams,
         names: dict[str, str],
-        sent: dict[str, bytes],
+        sent: dict[str, int],
     ) -> dict[str, Any]:
         """The parts that differ from those that were sent."""
         now = await self._shared(caller, page, query, names)
         if now is None:
             return {}
-        parts = []
-        for element, html, digest in now.parts:
-            if sent.get(element) != digest:
-                sent[element] = digest
-                parts.append((element, html))
-        if not parts and sent.get("nav") == now.nav_digest:
+        parts = [each for part in now.parts for each in part.changes(sent)]
+        nav = hash(repr(now.nav))
+        if not parts and sent.get("nav") == nav:
             return {}
-        sent["nav"] = now.nav_digest
+        sent["nav"] = nav
         return {"parts": parts, "nav": now.nav}
 
     async def _shared(
@@ -135,15 +134,45 @@ class Live:
         if since is None:
             return None
         parts = [_part(page, "stale", "stale", {"nonce": "", "stale_since": since})]
-        return _shown(parts, {"state": ("not answering", "")})
+        return Shown(parts, {"state": ("not answering", "")})
+
+
+class Part(NamedTuple):
+    """A live part of a page.
+
+    Attributes:
+        element: the id of the element that it is in.
+        frame: the part without what is in its rows.
+        rows: what is in each row, by the id of the row.
+    """
+
+    element: str
+    html: str
+    frame: str
+    rows: dict[str, str]
+
+    def changes(self, sent: dict[str, int]) -> Iterator[tuple[str, str]]:
+        """What differs from what was sent: the part, or some rows while they are the same ones.
+
+        Args:
+            sent: hashes by the id of the element; those that differ are put in.
+        """
+        if sent.get(self.element) != hash(self.frame):
+            sent[self.element] = hash(self.frame)
+            sent.update((name, hash(row)) for name, row in self.rows.items())
+            yield self.element, self.html
+            return
+        for name, row in self.rows.items():
+            if sent.get(name) != hash(row):
+                sent[name] = hash(row)
+                yield name, row
 
 
 class Shown(NamedTuple):
-    """The live parts of a page at one moment."""
+    """The live parts of a page at one moment, and the counts of the navigation."""
 
-    parts: list[tuple[str, str, bytes]]
+    parts: list[Part]
     nav: dict[str, tuple[str, str]]
-    nav_digest: bytes
 
 
 def rendered(page: Page, values: dict[str, Any]) -> Shown:
@@ -153,20 +182,13 @@ def rendered(page: Page, values: dict[str, Any]) -> Shown:
     parts = [_part(page, block, element, values) for block, element in blocks]
     nav = {key: (text, values["tones"].get(key, "")) for key, text in values["counts"].items()}
     nav["state"] = (values["manager_state"], "")
-    return _shown(parts, nav)
+    return Shown(parts, nav)
 
 
-def _part(page: Page, block: str, element: str, values: dict[str, Any]) -> tuple[str, str, bytes]:
+def _part(page: Page, block: str, element: str, values: dict[str, Any]) -> Part:
     html = render(page.template, values, block=block)
-    return element, html, _digest(html)
-
-
-def _shown(parts: list[tuple[str, str, bytes]], nav: dict[str, tuple[str, str]]) -> Shown:
-    return Shown(parts, nav, _digest(repr(nav)))
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+    rows = dict(_ROW.findall(html))
+    return Part(element, html, _ROW.sub(r"\1", html) if rows else html, rows)
 
 
 def find_page(address: str) -> tuple[Page, QueryParams, dict[str, str]]:

@@ -72,7 +72,7 @@ async def journals_page(
                 _cell("Size", size_text(info["bytes"])),
                 _cell("Oldest", duration_text(info["oldest_message_age_seconds"])),
                 _cell("Quota", quota_text(info["quota"])),
-                _cell("Last hour", spark(caller.desk.figures.of(name).series)),
+                _cell("Last hour", spark(caller.desk.figures.line(name))),
             ]
         )
     table = _table(

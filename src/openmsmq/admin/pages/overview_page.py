@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from starlette.datastructures import QueryParams
 
-from openmsmq.admin.api import queues as queue_calls
 from openmsmq.admin.front_desk import Caller
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
 
 from .attention import RULES, View, attention
-from .rows import LinkRow, QueueRow, link_row, queue_row
+from .queue_pages import COLUMNS
+from .rows import LinkRow, QueueRow, draw_lines, link_row, queue_row
 from .text import age, compact, rate, short_name
 
 RANGES: Final = (("5m", "5 min"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"))
@@ -26,9 +26,12 @@ async def overview_page(
     figures = caller.desk.figures
     settings = caller.desk.settings
     infos = await caller.seen()
-    records = [queue_calls.queue_record(info) for info in infos if info["kind"] == "queue"]
-    rows = [queue_row(record, figures, settings.console_unread_seconds) for record in records]
+    unread = settings.console_unread_seconds
+    rows = [queue_row(info, figures, unread) for info in infos if info["kind"] == "queue"]
     rows.sort(key=lambda row: (-(row.arriving or 0.0), -row.messages, row.name))
+    # Also of those that may have grown.
+    grown = [row for row in rows[BUSIEST:] if row.messages >= settings.console_growth_messages]
+    draw_lines([*rows[:BUSIEST], *grown], figures)
     # Links are about the whole queue manager, and some tokens about some queues.
     links = [] if caller.person.queues else [link_row(info) for info in figures.outgoing]
     links.sort(key=lambda link: (-link.messages, link.name))
@@ -42,6 +45,7 @@ async def overview_page(
         "watched": len(RULES),
         "figures": _figures(caller, rows, links),
         "busiest": rows[:BUSIEST],
+        "columns": tuple(key for key, _, _ in COLUMNS),
         "waiting": [row.name for row in _deepest(rows)],
         "links": links[:BUSIEST],
         "links_total": len(links),

@@ -1,6 +1,8 @@
 """Queues and their messages as pages."""
 
 import time
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -23,7 +25,7 @@ from .bodies import body_view
 from .chips import Chip, filter_chips, text_chip
 from .frame import url_maker
 from .packets import packet_view
-from .rows import QueueRow, is_unread, queue_row
+from .rows import QueueRow, draw_lines, is_unread, queue_row
 from .text import age, moment, short_name, shown
 
 PAGE: Final = 200
@@ -35,17 +37,20 @@ POLICIES: Final = {
     "hold": "holds it until an operator decides",
 }
 SHOWN_QUEUES: Final = 500
+# How many queues the first pane of a queue lists, and what else is in it.
+SIDE_QUEUES: Final = 200
+SIDE_KINDS: Final = ("deadletter", "xact_deadletter", "machine_journal")
 SORTS: Final = ("name", "messages", "arriving", "leaving", "oldest", "readers", "bytes")
 
 
 async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
     """The list of queues."""
     del names
-    infos = [info for info in await caller.seen() if info["kind"] == "queue"]
-    records = [queue_calls.queue_record(info) for info in infos]
-    found = queue_calls.matching(records, query.get("filter", ""))
-    unread = caller.desk.settings.console_unread_seconds
-    rows = [queue_row(record, caller.desk.figures, unread) for record in found]
+    figures, unread = caller.desk.figures, caller.desk.settings.console_unread_seconds
+    listed = [info for info in await caller.seen() if info["kind"] == "queue"]
+    rows = queue_calls.matching(
+        (queue_row(info, figures, unread) for info in listed), query.get("filter", "")
+    )
     sort = query.get("sort", "name")
     name = sort.removeprefix("-")
     if name not in SORTS:
@@ -59,6 +64,8 @@ async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str])
     rows.sort(key=key, reverse=sort.startswith("-"))
     start = next((at + 1 for at, row in enumerate(rows) if row.name == query.get("after")), 0)
     part = rows[start : start + SHOWN_QUEUES]
+    draw_lines(part, figures)
+    columns = _columns(query.get("hide", ""))
     return {
         "crumbs": [("Queues", "")],
         "rows": part,
@@ -75,7 +82,8 @@ async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str])
         "hide": query.get("hide", ""),
         "after": part[-1].name if start + SHOWN_QUEUES < len(rows) else "",
         "new": bool(query.get("new")),
-        "columns": _columns(query.get("hide", "")),
+        "columns": columns,
+        "shown_columns": tuple(column["key"] for column in columns if column["shown"]),
     }
 
 
@@ -111,29 +119,18 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
     caller.need_queue(queue)
     infos = await caller.seen()
     owner = queue.partition(";")[0] if not queue.startswith("system$") else queue
-    side: list[dict[str, Any]] = []
-    info: QueueRecord | None = None
-    for record in sorted(
-        (queue_calls.queue_record(each) for each in infos),
-        key=lambda record: record.name.casefold(),
-    ):
-        if record.name.casefold() == queue.casefold():
-            info = record
-        if record.kind == "queue":
-            side.append(_side(record.name, short_name(record.name), record.messages, queue))
-            if record.name.casefold() == owner.casefold():
-                for sub in record.subqueues:
-                    name = f"{record.name};{sub}"
-                    side.append(_side(name, f";{sub}", _depth(infos, name), queue, sub))
-                if record.journal or record.journal_messages:
-                    name = f"{record.name};JOURNAL"
-                    side.append(_side(name, "journal", record.journal_messages, queue, "journal"))
-        elif record.kind in ("deadletter", "xact_deadletter", "machine_journal"):
-            title = record.name.partition(";")[2].lower()
-            side.append(_side(record.name, title, record.messages, queue))
-    total = info.messages if info is not None else _depth(infos, queue)
+    named = {each["path"].partition("\\")[2].casefold(): each for each in infos}
+    found = named.get(queue.casefold())
+    info = None if found is None else queue_calls.queue_record(found)
+    side = [
+        entry
+        for each in _queues_beside(named, owner.casefold())
+        for entry in _side_of(each, named, owner, queue)
+    ]
+    total = _depth(named, queue)
     unread = ""
-    if info is not None and is_unread(info, caller.desk.settings.console_unread_seconds):
+    quiet = caller.desk.settings.console_unread_seconds
+    if found is not None and info is not None and is_unread(found, quiet):
         unread = f"no reader for {age(info.oldest_message_age_seconds)}"
     return {
         "crumbs": [("Queues", "/queues"), (short_name(queue), "")],
@@ -141,6 +138,7 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
         "queue_short": short_name(queue),
         "info": info,
         "side": side,
+        "side_more": max(0, sum(each["kind"] == "queue" for each in infos) - SIDE_QUEUES),
         "unread": unread,
         "messages_total": total,
         "tab": tab,
@@ -149,6 +147,31 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
         "message": None,
         "message_problem": None,
     }
+
+
+def _queues_beside(named: dict[str, dict[str, Any]], owner: str) -> list[dict[str, Any]]:
+    """What the first pane lists: the queues before and after this one, and those of the system."""
+    queues = sorted(name for name, each in named.items() if each["kind"] == "queue")
+    start = max(0, min(bisect_left(queues, owner) - SIDE_QUEUES // 2, len(queues) - SIDE_QUEUES))
+    system = sorted(name for name, each in named.items() if each["kind"] in SIDE_KINDS)
+    return [named[name] for name in [*queues[start : start + SIDE_QUEUES], *system]]
+
+
+def _side_of(
+    info: dict[str, Any], named: dict[str, dict[str, Any]], owner: str, queue: str
+) -> Iterator[dict[str, Any]]:
+    """A queue in the first pane; the one that is shown with its subqueues and journal."""
+    name, messages = info["path"].partition("\\")[2], int(info["messages"])
+    if info["kind"] != "queue":
+        yield _side(name, name.partition(";")[2].lower(), messages, queue)
+        return
+    yield _side(name, short_name(name), messages, queue)
+    if name.casefold() == owner.casefold():
+        for sub in info["subqueues"]:
+            yield _side(f"{name};{sub}", f";{sub}", _depth(named, f"{name};{sub}"), queue, sub)
+        if info["journal"] or info["journal_messages"]:
+            count = info["journal_messages"]
+            yield _side(f"{name};JOURNAL", "journal", count, queue, "journal")
 
 
 def _side(name: str, title: str, messages: int, current: str, sub: str = "") -> dict[str, Any]:
@@ -162,12 +185,10 @@ def _side(name: str, title: str, messages: int, current: str, sub: str = "") -> 
     }
 
 
-def _depth(infos: list[dict[str, Any]], queue: str) -> int:
-    """How many messages a queue has that is listed."""
-    for info in infos:
-        if info["path"].partition("\\")[2].casefold() == queue.casefold():
-            return int(info["messages"])
-    return 0
+def _depth(named: dict[str, dict[str, Any]], queue: str) -> int:
+    """How many messages a queue has; 0 if it is not listed."""
+    info = named.get(queue.casefold())
+    return 0 if info is None else int(info["messages"])
 
 
 def _tabs(

@@ -69,7 +69,7 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     queue = names["queue"]
     values = await _values(caller, queue, "activity", "Activity")
     info = values["info"]
-    known = caller.desk.figures.of(queue)
+    known = caller.desk.figures.rates(queue)
     activity = [
         ("Arriving", f"{rate(known.arriving)} a second"),
         ("Leaving", f"{rate(known.leaving)} a second"),

@@ -1,7 +1,7 @@
 """Templates, and the files that pages load."""
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ _TYPES: Final = {
     ".txt": "text/plain; charset=utf-8",
     ".json": "application/json",
 }
+# Rows of lists that are not rendered again: those of two long pages.
+REMEMBERED: Final = 1_000
 
 
 @cache
@@ -41,7 +43,15 @@ def templates() -> Environment:
     environment.globals.update(icon=icon, spark=text.spark)
     # Macros for all templates, also where only one block is rendered.
     environment.globals["parts"] = environment.get_template("parts.html").module
+    environment.globals["remembered"] = remembered
     return environment
+
+
+@lru_cache(maxsize=REMEMBERED)
+def remembered(macro: str, *values: Hashable) -> str:
+    """What a macro of parts.html makes of values; most rows are as they were a second before."""
+    made: str = getattr(templates().globals["parts"], macro)(*values)
+    return made
 
 
 @cache

@@ -1,19 +1,22 @@
 """Rows of queues and links as pages show them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from openmsmq.admin.api.queues import QueueRecord
 from openmsmq.admin.figures import Figures
 from openmsmq.admin.web import segment
 
-from .text import age
+from .text import age, rate
 
 
 class QueueRow(msgspec.Struct):
-    """A queue in a list."""
+    """A queue in a list.
+
+    Attributes:
+        line: its messages in the last hour, where the row is shown (`draw_lines`).
+    """
 
     name: str
     label: str
@@ -23,7 +26,45 @@ class QueueRow(msgspec.Struct):
     leaving: float | None
     oldest: float | None
     readers: int
-    series: Sequence[float]
+    unread: bool
+    transactional: bool
+    journal: bool
+    authenticate: bool
+    multicast: str | None
+    line: tuple[float, ...] = ()
+
+    @property
+    def cells(self) -> "QueueCells":
+        return QueueCells(
+            self.name,
+            self.label,
+            self.messages,
+            rate(self.arriving),
+            rate(self.leaving),
+            self.line,
+            age(self.oldest),
+            self.readers,
+            self.bytes,
+            self.unread,
+            self.transactional,
+            self.journal,
+            self.authenticate,
+            self.multicast,
+        )
+
+
+class QueueCells(NamedTuple):
+    """What a row shows: equal ones look the same."""
+
+    name: str
+    label: str
+    messages: int
+    arriving: str
+    leaving: str
+    line: tuple[float, ...]
+    oldest: str
+    readers: int
+    bytes: int
     unread: bool
     transactional: bool
     journal: bool
@@ -31,35 +72,40 @@ class QueueRow(msgspec.Struct):
     multicast: str | None
 
 
-def queue_row(record: QueueRecord, figures: Figures, unread_seconds: float) -> QueueRow:
+def queue_row(info: dict[str, Any], figures: Figures, unread_seconds: float) -> QueueRow:
     """The row of a queue; without a reader for `unread_seconds` it is marked."""
-    known = figures.of(record.name)
-    oldest = record.oldest_message_age_seconds
+    name = info["path"].partition("\\")[2]
+    arriving, leaving = figures.rates(name)
     return QueueRow(
-        record.name,
-        record.label,
-        record.messages,
-        record.bytes,
-        known.arriving,
-        known.leaving,
-        oldest,
-        record.readers,
-        known.series,
-        is_unread(record, unread_seconds),
-        record.transactional,
-        record.journal,
-        record.authenticate,
-        record.multicast,
+        name,
+        info["label"],
+        info["messages"],
+        info["bytes"],
+        arriving,
+        leaving,
+        info["oldest_message_age_seconds"],
+        info["readers"],
+        is_unread(info, unread_seconds),
+        info["transactional"],
+        info["journal"],
+        info["authenticate"],
+        info["multicast"],
     )
 
 
-def is_unread(record: QueueRecord, seconds: float) -> bool:
+def draw_lines(rows: Sequence[QueueRow], figures: Figures) -> None:
+    """Add the small lines of rows that are shown."""
+    for row in rows:
+        row.line = figures.line(row.name)
+
+
+def is_unread(info: dict[str, Any], seconds: float) -> bool:
     """Whether messages wait longer than this and nobody has the queue open."""
-    oldest = record.oldest_message_age_seconds
+    oldest: float | None = info["oldest_message_age_seconds"]
     return (
-        record.kind == "queue"
-        and record.messages > 0
-        and record.readers == 0
+        info["kind"] == "queue"
+        and info["messages"] > 0
+        and info["readers"] == 0
         and oldest is not None
         and oldest > seconds
     )

@@ -285,12 +285,15 @@
   let live = true;
   const missed = new Map();
   let missedCounts = {};
+  // The latest comes last: a list after the rows that it has anew.
+  function hold(id, html) { missed.delete(id); missed.set(id, html); }
   async function patch(parts) {
     for (const [id, html] of parts) {
       const target = document.getElementById(id);
-      if (!target) continue;
-      // Nothing moves under the pointer: a list that is pointed at waits.
-      if (target.matches(":hover") && target.hasAttribute("data-still")) { missed.set(id, html); continue; }
+      if (!target) { if (missed.size) hold(id, html); continue; }
+      // Nothing moves under the pointer: a list that is pointed at waits, and its rows with it.
+      const list = target.closest("[data-still]:hover");
+      if (list && (target === list || missed.has(list.id))) { hold(id, html); continue; }
       missed.delete(id);
       await htmx.swap({ sourceElement: target, target, text: html, swap: "innerMorph" });
       localTimes(target);
@@ -325,7 +328,7 @@
   document.addEventListener("patch", (event) => {
     const { parts, nav } = JSON.parse(event.detail.data);
     if (!live) {
-      (parts ?? []).forEach(([id, html]) => missed.set(id, html));
+      (parts ?? []).forEach(([id, html]) => hold(id, html));
       missedCounts = nav ?? missedCounts;
       return;
     }
