@@ -587,6 +587,7 @@
   if ($("[data-await-return]")) setTimeout(awaitReturn, 2000);
 
   localTimes();
+  $("#side-queues [aria-current]")?.scrollIntoView({ block: "nearest" });
   tellSelection();
   recall();
   drawAll();
