@@ -285,6 +285,12 @@
   let live = true;
   const missed = new Map();
   let missedCounts = {};
+  // In a long first pane the queue that is open is shown once; then people scroll as they like.
+  let currentShown = false;
+  function showCurrent() {
+    const current = currentShown ? null : $("#side-queues [aria-current]");
+    if (current) { current.scrollIntoView({ block: "nearest" }); currentShown = true; }
+  }
   // The latest comes last: a list after the rows that it has anew.
   function hold(id, html) { missed.delete(id); missed.set(id, html); }
   async function patch(parts) {
@@ -298,6 +304,7 @@
       await htmx.swap({ sourceElement: target, target, text: html, swap: "innerMorph" });
       localTimes(target);
     }
+    showCurrent();
     tellNewer();
   }
   // What came while the page was paused or pointed at; the server sends a part only once.
@@ -587,7 +594,7 @@
   if ($("[data-await-return]")) setTimeout(awaitReturn, 2000);
 
   localTimes();
-  $("#side-queues [aria-current]")?.scrollIntoView({ block: "nearest" });
+  showCurrent();
   tellSelection();
   recall();
   drawAll();
