@@ -108,8 +108,7 @@ class Figures:
         now = time.monotonic()
         numbers = {queue.path.casefold(): number for number, queue in picture.queues.items()}
         if numbers.keys() != self._numbers.keys() or now - self._listed > PROPERTIES_SECONDS:
-            manager = await self._console.manager()
-            self.queues = await manager.queues(include_system=True)
+            await self._list_queues()
             if numbers.keys() != self._numbers.keys():
                 self.generation += 1
             self._numbers, self._listed = numbers, now
@@ -119,6 +118,17 @@ class Figures:
             manager = await self._console.manager()
             self.outgoing = await manager.outgoing()
             self._linked = now
+
+    async def _list_queues(self) -> None:
+        """Ask for the properties of all queues; they are put in the place of those before."""
+        manager = await self._console.manager()
+        known = {info["path"]: info for info in self.queues}
+        queues = []
+        async for found in manager.iter_queues(include_system=True):
+            info = known.get(found["path"], found)
+            info.update(found)
+            queues.append(info)
+        self.queues = queues
 
     def _overlay(self) -> None:
         """Put the newest counts over those of the list."""

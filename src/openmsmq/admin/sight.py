@@ -77,12 +77,14 @@ class Sight:
                 return self._seen[principal].paths
             try:
                 manager = await caller.manager()
-                found = await manager.queues(include_system=True)
+                listed = manager.iter_queues(include_system=True)
+                paths = frozenset([info["path"] async for info in listed])
             except ConnectionLost:
                 if known is None:
                     raise
                 return known.paths
-            paths = frozenset(info["path"] for info in found)
+            if known is not None and known.paths == paths:
+                paths = known.paths
             self._seen[principal] = Seen(paths, time.monotonic(), self._figures.generation)
             self._seen.move_to_end(principal)
             while len(self._seen) > MOST_PRINCIPALS:

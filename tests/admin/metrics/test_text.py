@@ -1,6 +1,12 @@
 """The text of metrics, without a queue manager."""
 
+from collections.abc import Iterable
+
 from openmsmq.admin.metrics.text import Family, histogram, labelled, labels, single, write
+
+
+def text_of(families: Iterable[Family], *, openmetrics: bool = False) -> str:
+    return b"".join(write(families, openmetrics=openmetrics)).decode()
 
 
 def test_both_formats() -> None:
@@ -10,12 +16,12 @@ def test_both_formats() -> None:
         labelled("msmq_info", "info", "Who.", [(labels(name="n"), 1)]),
         Family("msmq_empty", "gauge", "Nothing.", list),
     ]
-    assert write(families, openmetrics=False).decode() == (
+    assert text_of(families) == (
         "# HELP msmq_ready Ready.\n# TYPE msmq_ready gauge\nmsmq_ready 1\n"
         '# HELP msmq_x_total X.\n# TYPE msmq_x_total counter\nmsmq_x_total{a="b"} 2.5\n'
         '# HELP msmq_info Who.\n# TYPE msmq_info gauge\nmsmq_info{name="n"} 1\n'
     )
-    assert write(families, openmetrics=True).decode() == (
+    assert text_of(families, openmetrics=True) == (
         "# HELP msmq_ready Ready.\n# TYPE msmq_ready gauge\nmsmq_ready 1\n"
         '# HELP msmq_x X.\n# TYPE msmq_x counter\nmsmq_x_total{a="b"} 2.5\n'
         '# HELP msmq Who.\n# TYPE msmq info\nmsmq_info{name="n"} 1\n# EOF\n'
@@ -23,7 +29,7 @@ def test_both_formats() -> None:
 
 
 def test_a_histogram_adds_up() -> None:
-    text = write([histogram("h", "H.", (0.5, 1.0), (1, 2, 3), 7.5)], openmetrics=False).decode()
+    text = text_of([histogram("h", "H.", (0.5, 1.0), (1, 2, 3), 7.5)])
     assert text.splitlines()[2:] == [
         'h_bucket{le="0.5"} 1',
         'h_bucket{le="1.0"} 3',
@@ -35,8 +41,6 @@ def test_a_histogram_adds_up() -> None:
 
 def test_hostile_names_stay_in_their_label() -> None:
     hostile = 'a"} 1\nmsmq_ready 0\\ \u202e<b> \ud800 \0'
-    text = write(
-        [labelled("msmq_x", "gauge", "X.", [(labels(queue=hostile), 1)])], openmetrics=False
-    ).decode()
+    text = text_of([labelled("msmq_x", "gauge", "X.", [(labels(queue=hostile), 1)])])
     assert len(text.splitlines()) == 3
     assert 'a\\"} 1\\nmsmq_ready 0\\\\ ' in text

@@ -1,9 +1,9 @@
 """Who may read the metrics, and in which format."""
 
-import gzip
 import ipaddress
 import time
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from starlette.requests import Request
@@ -26,6 +26,8 @@ from .windows_families import windows_families
 # How old a picture may be that a scrape shows.
 FRESH_SECONDS: Final = 0.25
 GZIP_LEVEL: Final = 1
+# The largest window, with the header of gzip.
+GZIP_BITS: Final = zlib.MAX_WBITS + 16
 
 
 def metrics_routes(console: Console) -> Sequence[BaseRoute]:
@@ -42,15 +44,24 @@ def metrics_routes(console: Console) -> Sequence[BaseRoute]:
         families = wanted(
             all_families(console, query.get("queue", "")), frozenset(query.getlist("family"))
         )
-        content = write(families, openmetrics=openmetrics)
+        parts = write(families, openmetrics=openmetrics)
         headers = {"Cache-Control": "no-store", "Vary": "Accept, Accept-Encoding"}
         if "gzip" in request.headers.get("accept-encoding", ""):
-            content = gzip.compress(content, GZIP_LEVEL)
+            parts = compressed(parts)
             headers["Content-Encoding"] = "gzip"
+        content = b"".join(parts)
         kind = OPENMETRICS if openmetrics else PROMETHEUS
         return Response(content, headers={**headers, "Content-Type": kind})
 
     return [Route("/metrics", metrics)]
+
+
+def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The parts as one gzip file."""
+    compressor = zlib.compressobj(GZIP_LEVEL, wbits=GZIP_BITS)
+    for part in parts:
+        yield compressor.compress(part)
+    yield compressor.flush()
 
 
 def may_read(console: Console, request: Request) -> bool:

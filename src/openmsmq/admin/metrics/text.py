@@ -1,6 +1,6 @@
 """Families of series as text: Prometheus 0.0.4 and OpenMetrics 1.0, written by hand."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, Literal, NamedTuple
 
@@ -30,11 +30,6 @@ class Family(NamedTuple):
 def escaped(text: str) -> str:
     """A label value between its quotation marks."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def valid(text: str) -> str:
-    """Text that UTF-8 can carry: half of a surrogate pair becomes a question mark."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def labels(**values: str) -> str:
@@ -84,9 +79,8 @@ def bound_text(bound: float) -> str:
     return repr(float(bound))
 
 
-def write(families: Iterable[Family], *, openmetrics: bool) -> bytes:
-    """The families as a whole."""
-    out: list[str] = []
+def write(families: Iterable[Family], *, openmetrics: bool) -> Iterator[bytes]:
+    """The families one by one: all of them as text would take much memory at once."""
     for name, kind, description, make in families:
         shown, word = name, str(kind)
         if openmetrics:
@@ -97,10 +91,8 @@ def write(families: Iterable[Family], *, openmetrics: bool) -> bytes:
         lines = list(make())
         if not lines:
             continue
-        out.append(f"# HELP {shown} {description}")
-        out.append(f"# TYPE {shown} {word}")
-        out += lines
+        head = (f"# HELP {shown} {description}", f"# TYPE {shown} {word}")
+        # Half of a surrogate pair, which UTF-8 cannot carry, becomes a question mark.
+        yield "\n".join((*head, *lines, "")).encode("utf-8", "replace")
     if openmetrics:
-        out.append("# EOF")
-    out.append("")
-    return valid("\n".join(out)).encode()
+        yield b"# EOF\n"
