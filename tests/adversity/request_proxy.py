@@ -82,9 +82,10 @@ class RequestProxy:
                     return
                 wanted.put_nowait(True)
         finally:
+            # First: a second cut may come while it waits.
+            onward.close()
             relaying.cancel()
             await asyncio.gather(relaying, return_exceptions=True)
-            onward.close()
 
     def cut(self) -> None:
         """Break some of the connections."""
