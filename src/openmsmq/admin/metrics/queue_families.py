@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from operator import add
 from typing import Final, NamedTuple
 
 from openmsmq.admin.picture import Picture, QueuePicture
@@ -94,14 +95,16 @@ def queue_families(shown: Shown, utc: float) -> Iterator[Family]:
     )
 
 
+def _each(name: str, marks: list[str], values: list[str]) -> list[str]:
+    """A line for each queue, in one piece: there may be many thousands."""
+    return [name + f"\n{name}".join(map(add, marks, values))] if marks else []
+
+
 def _family(series: QueueSeries, shown: Shown, marks: list[str]) -> Family:
     name, column = f"msmq_queue_{series.name}", series.column
 
     def lines() -> Iterable[str]:
-        found = [
-            f"{name}{mark}{queue.values[column]}"
-            for mark, queue in zip(marks, shown.queues, strict=True)
-        ]
+        found = _each(name, marks, [str(queue.values[column]) for queue in shown.queues])
         if shown.others:
             total = sum(queue.values[column] for queue in shown.others)
             found.append(f'{name}{{queue="{OTHER}"}} {total}')
@@ -132,10 +135,12 @@ def _ages(shown: Shown, marks: list[str], utc: float) -> Family:
         return max(utc - arrived, 0.0) if arrived else 0.0
 
     def lines() -> Iterable[str]:
-        found = [
-            f"{name}{mark}{number(round(age(queue), 3))}"
-            for mark, queue in zip(marks, shown.queues, strict=True)
+        # Most queues are empty.
+        ages = [
+            number(round(age(queue), 3)) if queue.values["oldest_arrived"] else "0"
+            for queue in shown.queues
         ]
+        found = _each(name, marks, ages)
         if shown.others:
             oldest = max(map(age, shown.others))
             found.append(f'{name}{{queue="{OTHER}"}} {number(round(oldest, 3))}')
@@ -147,26 +152,20 @@ def _ages(shown: Shown, marks: list[str], utc: float) -> Family:
 def _quotas(queues: list[QueuePicture], marks: list[str]) -> Family:
     name = "msmq_queue_quota_bytes"
 
-    def quota(queue: QueuePicture) -> str:
-        kilobytes = queue.values["quota"]
-        return "+Inf" if kilobytes >= NO_QUOTA else number(kilobytes * KIBIBYTE)
+    def lines() -> Iterable[str]:
+        kilobytes = [queue.values["quota"] for queue in queues]
+        quotas = ["+Inf" if each >= NO_QUOTA else number(each * KIBIBYTE) for each in kilobytes]
+        return _each(name, marks, quotas)
 
-    return Family(
-        name,
-        "gauge",
-        "How many bytes the queue may have; +Inf without a quota.",
-        lambda: [f"{name}{mark}{quota(queue)}" for mark, queue in zip(marks, queues, strict=True)],
-    )
+    return Family(name, "gauge", "How many bytes the queue may have; +Inf without a quota.", lines)
 
 
 def _last_received(shown: Shown, marks: list[str]) -> Family:
     name = "msmq_queue_last_received_timestamp_seconds"
 
     def lines() -> Iterable[str]:
-        found = [
-            f"{name}{mark}{number(queue.values['last_received'])}"
-            for mark, queue in zip(marks, shown.queues, strict=True)
-        ]
+        times = [queue.values["last_received"] for queue in shown.queues]
+        found = _each(name, marks, [number(each) if each else "0" for each in times])
         if shown.others:
             last = max(queue.values["last_received"] for queue in shown.others)
             found.append(f'{name}{{queue="{OTHER}"}} {number(last)}')
