@@ -18,8 +18,8 @@ class Family(NamedTuple):
 
     Attributes:
         name: with its prefix; of a counter with `_total`.
-        lines: makes the lines of its series, one or more in a piece; it is not called for a family
-            that nobody wants.
+        lines: makes the lines of its series, one or more in a piece; called only when the family is
+            written.
     """
 
     name: str

@@ -130,15 +130,15 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
     total = _depth(named, queue)
     unread = ""
     quiet = caller.desk.settings.console_unread_seconds
-    if found is not None and info is not None and is_unread(found, quiet):
-        unread = f"no reader for {age(info.oldest_message_age_seconds)}"
+    if found is not None and is_unread(found, quiet):
+        unread = f"no reader for {age(found['oldest_message_age_seconds'])}"
     return {
         "crumbs": [("Queues", "/queues"), (short_name(queue), "")],
         "queue": queue,
         "queue_short": short_name(queue),
         "info": info,
         "side": side,
-        "side_more": max(0, sum(each["kind"] == "queue" for each in infos) - SIDE_QUEUES),
+        "side_is_part": sum(each["kind"] == "queue" for each in infos) > SIDE_QUEUES,
         "unread": unread,
         "messages_total": total,
         "tab": tab,
