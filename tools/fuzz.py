@@ -94,6 +94,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="+", default=(), metavar="WORD", help="mutate seeds with this in their name"
     )
+    parser.add_argument(
+        "--through", nargs="+", default=(), metavar="WORD", help="parsers with this in their name"
+    )
     parser.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="saved inputs only")
     parser.add_argument("--atheris", type=int, metavar="SECONDS", help="guided by coverage instead")
     return parser.parse_args()
@@ -110,7 +113,7 @@ def run_mutated(options: argparse.Namespace, seed: int, totals: Totals) -> int:
     """Check the inputs; return the number of the first one that was not checked."""
     campaign = importlib.import_module("tests.fuzz.campaign")
     stop = options.start + options.count
-    only = tuple(options.only)
+    only, through = tuple(options.only), tuple(options.through)
     deadline = time.monotonic() + options.seconds if options.seconds else None
     chunks = iter(range(options.start, stop, CHUNK))
     running: dict[Future[Report], int] = {}
@@ -121,7 +124,7 @@ def run_mutated(options: argparse.Namespace, seed: int, totals: Totals) -> int:
             while True:
                 for start in take(chunks, 2 * options.workers - len(running), deadline):
                     end = min(start + CHUNK, stop)
-                    future = executor.submit(campaign.run_mutated, seed, start, end, only)
+                    future = executor.submit(campaign.run_mutated, seed, start, end, only, through)
                     running[future] = start
                 if not running:
                     return next(chunks, stop)
@@ -230,9 +233,11 @@ def main() -> int:
     code = conclude(totals, time.monotonic() - started)
     left = options.start + options.count - following
     if left > 0:
-        only = " ".join(("", "--only", *options.only)) if options.only else ""
+        words = [*(("--only", *options.only) if options.only else ())]
+        words += ("--through", *options.through) if options.through else ()
         console.print(
-            f"to go on: tools/fuzz.py --seed {seed} --start {following} --count {left}{only}"
+            f"to go on: tools/fuzz.py --seed {seed} --start {following} --count {left}",
+            *words,
         )
         return code or (0 if options.seconds else INTERRUPTED)
     return code

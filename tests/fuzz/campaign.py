@@ -62,13 +62,36 @@ def _corpus(only: tuple[str, ...]) -> list[bytes]:
     return load(only)
 
 
-def run_mutated(seed: int, start: int, stop: int, only: tuple[str, ...] = ()) -> Report:
-    """Check the mutated inputs with these numbers; `only` names a part of the corpus."""
+def targets_named(words: Sequence[str]) -> tuple[Target, ...]:
+    """The parsers with one of these words in their names; all without any.
+
+    Raises:
+        ValueError: there is no such parser.
+    """
+    if not words:
+        return TARGETS
+    targets = tuple(
+        target for target in TARGETS if any(word in target.name.lower() for word in words)
+    )
+    if not targets:
+        raise ValueError(f"no parser has one of these words in its name: {', '.join(words)}")
+    return targets
+
+
+def run_mutated(
+    seed: int, start: int, stop: int, only: tuple[str, ...] = (), through: tuple[str, ...] = ()
+) -> Report:
+    """Check the mutated inputs with these numbers.
+
+    Args:
+        only: words in the names of the part of the corpus that is mutated; all without any.
+        through: words in the names of the parsers that take the inputs; all without any.
+    """
     report = Report()
-    corpus = _corpus(only)
+    corpus, targets = _corpus(only), targets_named(through)
     with _watchdog():
         for index in range(start, stop):
-            _check(f"{seed}-{index}", mutate(seed, index, corpus), report)
+            _check(f"{seed}-{index}", mutate(seed, index, corpus), report, targets)
     gc.collect()
     report.process = os.getpid()
     report.memory_bytes = memory_bytes()
@@ -80,7 +103,7 @@ def run_giants(size: int) -> Report:
     report = Report()
     for name, data in giants(size):
         with _watchdog():
-            _check(f"giant-{name}-{size}", data, report)
+            _check(f"giant-{name}-{size}", data, report, TARGETS)
         _check_peak(f"giant-{name}-{size}", data, report)
     return report
 
@@ -90,7 +113,7 @@ def run_files(paths: Sequence[Path]) -> Report:
     report = Report()
     with _watchdog():
         for path in paths:
-            _check(path.stem, path.read_bytes(), report)
+            _check(path.stem, path.read_bytes(), report, TARGETS)
     return report
 
 
@@ -113,11 +136,11 @@ def limit_seconds(target: Target, size: int) -> float:
     return LIMIT_SECONDS * target.slack * max(1.0, size / SMALL_SIZE)
 
 
-def _check(source: str, data: bytes, report: Report) -> None:
+def _check(source: str, data: bytes, report: Report, targets: tuple[Target, ...]) -> None:
     report.inputs += 1
     signal.setitimer(signal.ITIMER_VIRTUAL, HANG_SECONDS)
     started = time.process_time()
-    for target in TARGETS:
+    for target in targets:
         try:
             report.accepted += target(data)
         except Hang:
@@ -129,11 +152,11 @@ def _check(source: str, data: bytes, report: Report) -> None:
             return
     # All parsers together seldom need what each of them may: then there is no need to look closer.
     if time.process_time() - started > LIMIT_SECONDS:
-        _check_time(source, data, report)
+        _check_time(source, data, report, targets)
 
 
-def _check_time(source: str, data: bytes, report: Report) -> None:
-    for target in TARGETS:
+def _check_time(source: str, data: bytes, report: Report, targets: tuple[Target, ...]) -> None:
+    for target in targets:
         limit = limit_seconds(target, len(data))
         signal.setitimer(signal.ITIMER_VIRTUAL, HANG_SECONDS)
         elapsed = min(_measure(target, data, limit))

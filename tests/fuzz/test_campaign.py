@@ -28,6 +28,18 @@ def test_mutated_packets_break_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report.memory_bytes > 1 << 20
 
 
+def test_inputs_can_go_through_some_parsers_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "LIMIT_SECONDS", 60.0)
+    names = [target.name for target in campaign.targets_named(["srmp", "pgm"])]
+    assert "SrmpServer" in names
+    assert "Pgm" in names
+    assert "Bind" not in names
+    report = campaign.run_mutated(3, 0, 20, only=("pgm",), through=("pgm",))
+    assert 0 < report.accepted <= 20
+    with pytest.raises(ValueError, match="no parser has one of these words in its name: nothing"):
+        campaign.targets_named(["nothing"])
+
+
 def test_giants_are_as_large_as_asked() -> None:
     sizes = {name: len(data) for name, data in giants(0x10000)}
     assert max(sizes.values()) < 0x12000

@@ -63,7 +63,7 @@ PRIVACY = AuthnLevel.PKT_PRIVACY
 def test_the_interface_has_one_uuid_and_one_version(
     uuid: UUID, version: int, result: tuple[int, int]
 ) -> None:
-    (pdu,) = RemoteCase().link().bind(element(0, SyntaxId(uuid, version), NDR_ID))
+    (pdu,) = RemoteCase().link().bind(element(0, SyntaxId.of(uuid, version), NDR_ID))
     (answer,) = BindAck.parse(pdu, 16)[0].p_result_list
     assert (answer.result, answer.reason) == result
 

@@ -112,10 +112,10 @@ def test_unknown_interfaces_versions_and_syntaxes_are_rejected() -> None:
         .link()
         .bind(
             element(0, NDR_ID),
-            element(1, SyntaxId(test, 2)),
-            element(2, SyntaxId(test, 1 | 3 << 16)),
+            element(1, SyntaxId.of(test, 2)),
+            element(2, SyntaxId.of(test, 1 | 3 << 16)),
             element(3, TEST_ID, NULL_SYNTAX),
-            element(4, SyntaxId(test, 1)),
+            element(4, SyntaxId.of(test, 1)),
         )
     ) == [UNKNOWN_INTERFACE] * 3 + [UNKNOWN_SYNTAX, ACCEPTED]
 

@@ -11,7 +11,7 @@ from openmsmq.wire.rpc.syntax import SyntaxId
 
 shorts = st.integers(0, 0xFFFF)
 longs = st.integers(0, 0xFFFFFFFF)
-syntaxes = st.builds(SyntaxId, st.uuids(), longs)
+syntaxes = st.builds(SyntaxId.of, st.uuids(), longs)
 elements = st.builds(ContextElement, shorts, syntaxes, st.lists(syntaxes, max_size=3).map(tuple))
 binds = st.builds(Bind, shorts, shorts, longs, st.lists(elements, max_size=3).map(tuple))
 results = st.builds(ResultElement, shorts, shorts, syntaxes)

@@ -80,6 +80,6 @@ def test_features_stand_in_the_uuid_after_its_prefix() -> None:
     syntax = features_syntax(3)
     assert syntax.uuid == UUID("6cb71c2c-9812-4540-0300-000000000000")
     assert bind_time_features(syntax) == 3
-    assert bind_time_features(SyntaxId(syntax.uuid, 2)) is None
+    assert bind_time_features(SyntaxId.of(syntax.uuid, 2)) is None
     assert bind_time_features(SyntaxId.of_transfer(NDR)) is None
     assert (syntax.major, syntax.minor) == (1, 0)

@@ -10,6 +10,7 @@ from openmsmq.wire.ndr.structures import TRAILER_SIGNATURE
 from openmsmq.wire.rpc.sec_trailer import SecTrailer, parse_verifier
 from openmsmq.wire.rpc.syntax import SyntaxId
 from openmsmq.wire.rpc.verification_trailer import (
+    MAX_COMMANDS,
     Header2,
     VerificationTrailer,
     append_trailer,
@@ -78,3 +79,12 @@ def test_unknown_commands_are_ignored_unless_they_must_be_understood() -> None:
 def test_a_command_of_wrong_length_is_malformed(kind: str) -> None:
     with pytest.raises(MalformedPacket, match="8 in place of"):
         VerificationTrailer.find(TRAILER_SIGNATURE + bytes.fromhex(kind + "0800") + bytes(8), 0)
+
+
+def test_the_number_of_commands_is_bounded() -> None:
+    ignored = bytes.fromhex("09000000")
+    end = bytes.fromhex("09400000")
+    most = ignored * (MAX_COMMANDS - 1) + end
+    assert VerificationTrailer.parse(most) == (VerificationTrailer(), len(most))
+    with pytest.raises(MalformedPacket, match="more than 256 commands"):
+        VerificationTrailer.parse(ignored + most)

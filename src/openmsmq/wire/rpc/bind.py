@@ -11,7 +11,7 @@ from openmsmq.wire.checks import pad4, require
 from openmsmq.wire.errors import MalformedPacket
 
 from .header import HEADER_SIZE
-from .syntax import SYNTAX_ID_SIZE, SyntaxId
+from .syntax import SyntaxId
 
 _SIZES: Final = Struct("<HHI")
 _CONTEXT: Final = Struct("<HBx")
@@ -33,12 +33,8 @@ class ContextElement:
         position = require(buf, offset, _CONTEXT.size, "p_cont_elem_t")
         context_id, count = _CONTEXT.unpack_from(buf, offset)
         abstract, position = SyntaxId.parse(buf, position)
-        require(buf, position, count * SYNTAX_ID_SIZE, "p_cont_elem_t.transfer_syntaxes")
-        syntaxes = []
-        for _ in range(count):
-            syntax, position = SyntaxId.parse(buf, position)
-            syntaxes.append(syntax)
-        return cls(context_id, abstract, tuple(syntaxes)), position
+        syntaxes, position = SyntaxId.parse_many(buf, position, count)
+        return cls(context_id, abstract, syntaxes), position
 
     def serialize(self) -> bytes:
         head = _CONTEXT.pack(self.p_cont_id, len(self.transfer_syntaxes))

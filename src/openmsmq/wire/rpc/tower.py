@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 from struct import Struct
 from typing import Final, Self
-from uuid import UUID
 
 from openmsmq.wire.checks import require
 from openmsmq.wire.errors import MalformedPacket
@@ -20,6 +19,7 @@ _NCACN: Final = 0x0B
 _TCP: Final = 0x07
 _IP: Final = 0x09
 _FLOORS: Final = 5
+_OTHER_PROTOCOL: Final = "not RPC over TCP and IPv4"
 _COUNT: Final = Struct("<H")
 _PORT: Final = Struct(">H")
 _NAMED: Final = Struct("<B16sH")
@@ -46,10 +46,10 @@ class TcpTower:
             MalformedPacket: it does not fit, or is of another protocol.
         """
         floors, end = _parse_floors(buf, offset)
-        if len(floors) != _FLOORS or [left for left, _ in floors[2:]] != [
+        if [left for left, _ in floors[2:]] != [
             bytes((protocol,)) for protocol in (_NCACN, _TCP, _IP)
         ]:
-            raise MalformedPacket("tower", offset, "not RPC over TCP and IPv4")
+            raise MalformedPacket("tower", offset, _OTHER_PROTOCOL)
         interface, transfer = (_named(left, right, offset) for left, right in floors[:2])
         port, address = floors[3][1], floors[4][1]
         if len(port) != _PORT.size or len(address) != 4:
@@ -72,9 +72,10 @@ class TcpTower:
 
 def _parse_floors(buf: bytes | memoryview, offset: int) -> tuple[list[Floor], int]:
     position = require(buf, offset, _COUNT.size, "tower.floors")
-    (count,) = _COUNT.unpack_from(buf, offset)
+    if _COUNT.unpack_from(buf, offset)[0] != _FLOORS:
+        raise MalformedPacket("tower.floors", offset, _OTHER_PROTOCOL)
     floors = []
-    for _ in range(count):
+    for _ in range(_FLOORS):
         left, position = _side(buf, position)
         right, position = _side(buf, position)
         floors.append((left, right))
@@ -91,9 +92,9 @@ def _named(left: bytes, right: bytes, offset: int) -> SyntaxId:
     if len(left) != _NAMED.size or len(right) != _COUNT.size or left[0] != _UUID_FLOOR:
         raise MalformedPacket("tower.floor", offset, "not a UUID with its version")
     _, uuid, major = _NAMED.unpack(left)
-    return SyntaxId(UUID(bytes_le=uuid), major | _COUNT.unpack(right)[0] << 16)
+    return SyntaxId(uuid, major | _COUNT.unpack(right)[0] << 16)
 
 
 def _name(syntax: SyntaxId) -> Floor:
-    left = _NAMED.pack(_UUID_FLOOR, syntax.uuid.bytes_le, syntax.major)
+    left = _NAMED.pack(_UUID_FLOOR, syntax.uuid_octets, syntax.major)
     return left, _COUNT.pack(syntax.minor)

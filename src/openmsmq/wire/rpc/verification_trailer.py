@@ -20,6 +20,8 @@ SEC_VT_COMMAND_HEADER2: Final = 0x0003
 SEC_VT_COMMAND_END: Final = 0x4000
 SEC_VT_MUST_PROCESS_COMMAND: Final = 0x8000
 CLIENT_SUPPORT_HEADER_SIGNING: Final = 0x00000001
+# There are three kinds; some more may come, thousands cost the server time only.
+MAX_COMMANDS: Final = 256
 
 _KIND: Final = 0x3FFF
 _COMMAND: Final = Struct("<HH")
@@ -72,8 +74,11 @@ class VerificationTrailer:
         transfer: SyntaxId | None = None
         header2: Header2 | None = None
         unknown: list[int] = []
-        command = 0
+        command = count = 0
         while not command & SEC_VT_COMMAND_END:
+            count += 1
+            if count > MAX_COMMANDS:
+                raise MalformedPacket("SEC_VT", offset, f"more than {MAX_COMMANDS} commands")
             start = require(buf, offset, _COMMAND.size, "SEC_VT")
             command, length = _COMMAND.unpack_from(buf, offset)
             offset = require(buf, start, length, "SEC_VT.length")
