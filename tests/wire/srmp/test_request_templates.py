@@ -36,8 +36,10 @@ def message(number: int = 1, **properties: Any) -> UserMessage:
     )
 
 
-def ordered(number: int, previous: int, **properties: Any) -> UserMessage:
-    header = TransactionHeader(0, TxSequenceID(7, 9), number, previous)
+def ordered(
+    number: int, previous: int, flags: int = 0, sequence: int = 9, **properties: Any
+) -> UserMessage:
+    header = TransactionHeader(flags, TxSequenceID(7, sequence), number, previous)
     return message(100 + number, transaction_header=header, **properties)
 
 
@@ -182,6 +184,29 @@ def test_messages_of_a_stream_are_written_again() -> None:
     assert templates.write_again(ordered(1, 5).packet) is None
     assert templates.write_again(ordered(9, 8, label="other").packet) is None
     assert templates.write_again(ordered(9, 8, application_tag=1).packet) is None
+
+
+def test_messages_of_other_transactions_share_what_is_written() -> None:
+    templates = RequestTemplates()
+    for number in (6, 7):
+        check(templates, ordered(number, number - 1, flags=number << 4), 100 + number)
+    assert len(templates._templates) == 1
+    other = ordered(8, 7, flags=0xFFFFF0)
+    expected = request_from_packet(other, number=other.message_id)
+    assert templates.write_again(other.packet) == expected
+
+
+@pytest.mark.parametrize("properties", [{"flags": 0x4}, {"flags": 0x8}, {"sequence": 10}])
+def test_first_and_last_messages_and_other_streams_are_written_as_such(
+    properties: dict[str, int],
+) -> None:
+    templates = RequestTemplates()
+    for number in (6, 7):
+        check(templates, ordered(number, number - 1), 100 + number)
+    other = ordered(8, 7, **properties)
+    assert templates.write_again(other.packet) is None
+    check(templates, other)
+    assert len(templates._templates) == 2
 
 
 def test_only_the_message_decides_what_is_written_again() -> None:

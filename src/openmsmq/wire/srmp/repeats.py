@@ -72,15 +72,15 @@ class Repeat:
     __slots__ = (
         "_after_id",
         "_before_id",
+        "_body",
         "_body_end",
         "_delimiter",
+        "_delimiter_size",
         "_digits",
         "_digits_end",
         "_end_in_packet",
-        "_envelope_end",
         "_head_size",
         "_mime",
-        "_mime_at",
         "_numbers",
         "_padding",
         "_place_end",
@@ -105,14 +105,13 @@ class Repeat:
         self._delimiter = b"--" + name
         self._head_size = len(head)
         self._size = len(content)
-        self._envelope_end = layout.envelope_end
-        delimiter_size = 2 + len(boundary)
-        self._mime_at = layout.envelope_end + delimiter_size
-        self._mime = content[self._mime_at : layout.body]
+        self._delimiter_size = 2 + len(boundary)
+        self._mime = content[layout.envelope_end + self._delimiter_size : layout.body]
+        self._body = layout.body
         self._body_end = layout.body + layout.body_size
         self.current = self.previous = 0
         self._cut_packet(head, content, packet)
-        self._cut_envelope(content, delimiter_size, layout, packet)
+        self._cut_envelope(content, layout, packet)
 
     def _cut_packet(self, head: bytes, content: bytes, packet: bytes) -> None:
         """Keep what stands before the envelope in a packet, in pieces around the numbers."""
@@ -128,9 +127,10 @@ class Repeat:
             self._place_end = packet[place + _PLACE_END : text]
         self._padding = _PADDING[-(len(head) + len(content)) & 3]
 
-    def _cut_envelope(self, content: bytes, start: int, layout: Layout, packet: bytes) -> None:
+    def _cut_envelope(self, content: bytes, layout: Layout, packet: bytes) -> None:
         """Keep the envelope in pieces around its numbers, as bytes and as the packet has them."""
         self._numbers: list[_Number] = []
+        start = self._delimiter_size
         text_at = layout.envelope
         for number, end in layout.numbers:
             text = utf_16_le_encode(content[text_at:number].decode())[0]
@@ -151,24 +151,23 @@ class Repeat:
             len(content) != self._size
             or len(head) != self._head_size
             or not digits.isdigit()
-            or not content_type.startswith(self._type_start)
+            or content_type[: self._digits] != self._type_start
             or content_type[self._digits_end :] != self._type_end
         ):
             return b""
+        # Slices that are compared cost less than calls of `startswith`.
         delimiter = self._delimiter + digits
         if (
-            not content.startswith(delimiter)
-            or not content.startswith(delimiter, self._envelope_end)
-            or not content.startswith(self._mime, self._mime_at)
-            or not content.startswith(delimiter + _CLOSING, self._body_end)
-            or not content.startswith(self._rest, self._rest_at)
+            content[: self._delimiter_size] != delimiter
+            or content[self._rest_at : self._body] != self._rest + delimiter + self._mime
+            or content[self._body_end :] != delimiter + _CLOSING
         ):
             return b""
         values: list[int] = []
         texts: list[bytes] = []
         for number in self._numbers:
             text = content[number.start : number.end]
-            if not text.isdigit() or not content.startswith(number.before, number.before_at):
+            if not text.isdigit() or content[number.before_at : number.start] != number.before:
                 return b""
             values.append(int(text))
             texts.append(number.in_packet)

@@ -4,10 +4,12 @@ Messages of a program differ in identifier, number in the stream and body, and m
 else within one second. `write` gives what `request_from_packet` gives.
 """
 
+from functools import lru_cache
 from struct import Struct
 from typing import Final
 
 from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.transaction_header import TRANSACTION_ID_MASK
 from openmsmq.wire.message.user_message import UserMessage
 
 from .formats import guid_text
@@ -22,9 +24,13 @@ _MESSAGE_ID: Final = 56
 _FLAGS: Final = 60
 _ONE: Final = Struct("<I")
 _TWO: Final = Struct("<II")
-# In the TransactionHeader, and in the MessagePropertiesHeader: both sizes of the body.
+# In the TransactionHeader: the sequence and both numbers. The tag of the transaction is not part of
+# an envelope, so messages of all transactions share templates.
+_SEQUENCE: Final = 4
 _NUMBERS: Final = 12
 _NUMBERS_END: Final = 20
+_SHARED_FLAGS: Final = 0xFFFFFFFF & ~TRANSACTION_ID_MASK
+# In the MessagePropertiesHeader: both sizes of the body.
 _SIZES: Final = 32
 _SIZES_END: Final = 40
 _EXTENSION_SIZE: Final = 52
@@ -34,8 +40,9 @@ _NO_EXTENSION: Final = bytes(4)
 _SIGNATURE_SIZE: Final = 6
 _SIGNATURE_END: Final = 8
 _NONE: Final = bytes(2)
-_ENVELOPE_HEAD: Final = b"\r\nContent-Type: text/xml; charset=UTF-8\r\nContent-Length: %d\r\n\r\n"
-_BODY_HEAD: Final = b"\r\nContent-Type: application/octet-stream\r\nContent-Length: %d\r\n"
+_DELIMITER: Final = b"--MSMQ - SOAP boundary, "
+_TYPE_START: Final = 'multipart/related; boundary="MSMQ - SOAP boundary, '
+_TYPE_END: Final = '"; type=text/xml'
 MAX_TEMPLATES: Final = 256
 _MAX_KEY: Final = 4096
 
@@ -67,22 +74,23 @@ class RequestTemplate:
         self, message_id: int, current: int, previous: int, body: bytes, number: int
     ) -> Content:
         """The request of another message."""
-        parts = [self._start, b"%d" % message_id, self._after_id]
+        parts = [self._start, str(message_id).encode("ascii"), self._after_id]
         if self._after_current:
-            parts += (b"%d" % current, self._after_current)
+            parts += (str(current).encode("ascii"), self._after_current)
             if self._after_previous:
-                parts += (b"%d" % previous, self._after_previous)
+                parts += (str(previous).encode("ascii"), self._after_previous)
         envelope = b"".join(parts)
-        delimiter = b"--MSMQ - SOAP boundary, %d" % number
+        boundary = str(number)
+        delimiter = _DELIMITER + boundary.encode("ascii")
         return Content(
-            f'multipart/related; boundary="MSMQ - SOAP boundary, {number}"; type=text/xml',
+            _TYPE_START + boundary + _TYPE_END,
             b"".join(
                 (
                     delimiter,
-                    _ENVELOPE_HEAD % len(envelope),
+                    _envelope_head(len(envelope)),
                     envelope,
                     delimiter,
-                    _BODY_HEAD % len(body),
+                    _body_head(len(body)),
                     self._body_id,
                     body,
                     delimiter,
@@ -90,6 +98,17 @@ class RequestTemplate:
                 )
             ),
         )
+
+
+# Most messages have one of a few sizes.
+@lru_cache(maxsize=1024)
+def _envelope_head(size: int) -> bytes:
+    return b"\r\nContent-Type: text/xml; charset=UTF-8\r\nContent-Length: %d\r\n\r\n" % size
+
+
+@lru_cache(maxsize=1024)
+def _body_head(size: int) -> bytes:
+    return b"\r\nContent-Type: application/octet-stream\r\nContent-Length: %d\r\n" % size
 
 
 class PacketRepeat:
@@ -101,15 +120,19 @@ class PacketRepeat:
 
     __slots__ = (
         "_after_sizes",
+        "_after_sizes_at",
         "_body",
         "_flags",
+        "_flags_end",
         "_has_previous",
         "_place",
         "_properties",
+        "_sequence",
         "_sizes",
         "_start",
         "_template",
         "_times",
+        "_transaction",
     )
 
     def __init__(self, message: UserMessage, template: RequestTemplate) -> None:
@@ -118,36 +141,43 @@ class PacketRepeat:
         self._template = template
         self._sizes = message.properties_offset + _SIZES
         self._body = message.body_offset
-        # Where the numbers of a stream are; 0 outside of one.
-        self._place = place + _NUMBERS if place else 0
+        # Where the TransactionHeader is; 0 outside of a stream.
+        self._place = place
         self._has_previous = message.previous_tx_sequence_number > 0
         self._start = packet[:_SIZE]
         self._times = packet[_SIZE_END:_MESSAGE_ID]
-        self._flags = packet[_FLAGS : self._place or self._sizes]
+        self._flags_end = place or self._sizes
+        self._flags = packet[_FLAGS : self._flags_end]
+        self._transaction = _shared_flags(packet, place) if place else 0
+        self._sequence = packet[place + _SEQUENCE : place + _NUMBERS] if place else b""
         self._properties = packet[place + _NUMBERS_END : self._sizes] if place else b""
-        self._after_sizes = packet[self._sizes + _SIZES_END - _SIZES : self._body]
+        self._after_sizes_at = self._sizes + _SIZES_END - _SIZES
+        self._after_sizes = packet[self._after_sizes_at : self._body]
 
     def write(self, packet: bytes) -> Content | None:
         """What a POST of a message carries; None if it has another template."""
-        sizes = self._sizes
+        # Slices that are compared cost less than calls of `startswith`.
         if (
-            not packet.startswith(self._start)
-            or not packet.startswith(self._times, _SIZE_END)
-            or not packet.startswith(self._flags, _FLAGS)
-            or not packet.startswith(self._after_sizes, self._body - len(self._after_sizes))
+            packet[_FLAGS : self._flags_end] != self._flags
+            or packet[_SIZE_END:_MESSAGE_ID] != self._times
+            or packet[:_SIZE] != self._start
+            or packet[self._after_sizes_at : self._body] != self._after_sizes
         ):
             return None
-        size, allocated = _TWO.unpack_from(packet, sizes)
+        size, allocated = _TWO.unpack_from(packet, self._sizes)
         if allocated > size:
             # Which of the two holds is a matter for `UserMessage`.
             return None
         current = previous = 0
-        if self._place:
-            current, previous = _TWO.unpack_from(packet, self._place)
+        place = self._place
+        if place:
+            current, previous = _TWO.unpack_from(packet, place + _NUMBERS)
             if (
                 current == 1
                 or (previous > 0) is not self._has_previous
-                or not packet.startswith(self._properties, sizes - len(self._properties))
+                or _shared_flags(packet, place) != self._transaction
+                or packet[place + _SEQUENCE : place + _NUMBERS] != self._sequence
+                or packet[place + _NUMBERS_END : self._sizes] != self._properties
             ):
                 return None
         body = packet[self._body : self._body + size]
@@ -230,11 +260,19 @@ def _key(message: UserMessage) -> bytes:
         or (message.transaction_offset and message.tx_sequence_number == 1)
     ):
         return b""
-    middle = packet[_FLAGS:at]
-    if message.transaction_offset:
-        numbers = message.transaction_offset - _FLAGS
-        mark = b"p" if message.previous_tx_sequence_number else b"f"
-        middle = middle[: numbers + _NUMBERS] + mark + middle[numbers + _NUMBERS_END :]
+    place = message.transaction_offset
+    if place:
+        middle = b"".join(
+            (
+                packet[_FLAGS:place],
+                _ONE.pack(_shared_flags(packet, place)),
+                packet[place + _SEQUENCE : place + _NUMBERS],
+                b"p" if message.previous_tx_sequence_number else b"f",
+                packet[place + _NUMBERS_END : at],
+            )
+        )
+    else:
+        middle = packet[_FLAGS:at]
     end = message.extension_offset
     if end > _MAX_KEY:
         return b""
@@ -247,3 +285,9 @@ def _key(message: UserMessage) -> bytes:
             packet[at + _SIZES_END : end],
         )
     )
+
+
+def _shared_flags(packet: bytes, place: int) -> int:
+    """The flags of a TransactionHeader without the tag of the transaction."""
+    flags: int = _ONE.unpack_from(packet, place)[0]
+    return flags & _SHARED_FLAGS
