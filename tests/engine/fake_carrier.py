@@ -83,6 +83,10 @@ class FakeCarrier:
             self._waiting.add(event.queue)
             self._pump()
 
+    @property
+    def waits_for_disk(self) -> bool:
+        return bool(self._waiting)
+
     def durable(self, *, now: float) -> None:  # noqa: ARG002 - as carriers do
         self._pump()
 

@@ -28,6 +28,7 @@ class FakeTransport:
     carries = frozenset((Transport.BINARY,))
 
     def __init__(self) -> None:
+        self.waits_for_disk = False
         self.events: list[Event] = []
         self.flushes: list[float] = []
         self.timers: list[float] = []
@@ -92,6 +93,7 @@ def test_effects_and_transports_hear_of_a_batch_after_the_store_has_it() -> None
     case.change()
     number = case.engine.manager.state.outbox.number
     case.engine.gate.when_durable(number, case.store.log.append, "said")
+    case.engine.work()
     transport.flushes.clear()
     write = case.engine.take_write()
     assert write is not None
@@ -100,6 +102,15 @@ def test_effects_and_transports_hear_of_a_batch_after_the_store_has_it() -> None
     case.at(1001.0)
     case.engine.written()
     assert case.store.log == ["begin", "write", "finish", "said"]
+    # What the gate released leaves first; carriers send in the turn that follows, if they wait.
+    assert transport.flushes == []
+    assert not case.engine.has_work
+    transport.waits_for_disk = True
+    assert case.engine.has_work
+    case.engine.work()
+    assert transport.flushes == [1001.0]
+    assert not case.engine.has_work
+    case.engine.work()
     assert transport.flushes == [1001.0]
 
 

@@ -6,7 +6,8 @@ How to drive it
     2. `work`: events reach the owners of waiting reads, listeners and carriers, then the outputs
        send what they have. `has_work` says whether there is anything to do.
     3. `take_write`: if it returns a write, carry out `store.write`, in any thread, then `enter`
-       and `written`: what waited for that batch at the gate is released. Then `work` again.
+       and `written`: what waited for that batch at the gate is released. Then `work` again:
+       carriers send what waited for the disk, after the replies of the gate have left.
     4. `take_job`: carry out `run` of each job, in any thread and any order, then `enter` and
        `job_done`: what waited for its checks is delivered. Then `work` again.
     5. `handle_timer` when `next_timer` says so, then `work`.
@@ -98,6 +99,7 @@ class Engine:
         "_quiet_at",
         "_step",
         "_store",
+        "_untold",
         "_waiting_bytes",
         "_when_free",
         "_writing",
@@ -120,6 +122,8 @@ class Engine:
         self._outputs: list[tuple[Action, Question]] = []
         self._now = 0.0
         self._writing: tuple[int, Write] | None = None
+        # Whether batches are on disk that carriers have not heard of.
+        self._untold = False
         self._quiet_at: float | None = None
         self._step: Step | None = None
         self._look_at = 0.0
@@ -182,10 +186,13 @@ class Engine:
         """Whether something happened, is to be checked or sent; otherwise `work` does nothing."""
         if self.manager.has_events or self.manager.incoming.checks.jobs:
             return True
+        if self._untold and any(carrier.waits_for_disk for carrier in self._carriers):
+            return True
         return any(has_output() for _, has_output in self._outputs)
 
     def work(self) -> None:
         """Hand out what happened and send what there is to send, until nothing is left."""
+        self._tell_durable()
         self._hand_out_events()
         self._send()
         while self.manager.has_events:
@@ -259,15 +266,22 @@ class Engine:
         if number:
             self.manager.durable(number)
             self.gate.open(number)
+            self._untold = True
+        self.watch_room()
+
+    def _tell_durable(self) -> None:
+        """Tell carriers that more batches are on disk."""
+        if self._untold:
+            self._untold = False
             for carrier in self._carriers:
                 carrier.durable(now=self._now)
-        self.watch_room()
 
     def flush(self) -> None:
         """Write here and now what the queue manager has built."""
         while (write := self.take_write()) is not None:
             self._store.write(write)
             self.written()
+            self._tell_durable()
 
     def watch_room(self) -> None:
         """Refuse new messages while the disk is full; `FlowControlChanged` says so."""

@@ -59,6 +59,10 @@ class Carrier(Protocol):
     def core_event(self, event: Event, *, now: float) -> None:
         """One of `CARRIER_EVENTS` happened in the queue manager."""
 
+    @property
+    def waits_for_disk(self) -> bool:
+        """Whether `durable` has something to do."""
+
     def durable(self, *, now: float) -> None:
         """More batches are on disk, and what waited for them at the gate was released."""
 

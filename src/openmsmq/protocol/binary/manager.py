@@ -276,6 +276,11 @@ class BinaryProtocol:
         elif isinstance(event, Stopped):
             self.stop(now=now)
 
+    @property
+    def waits_for_disk(self) -> bool:
+        """Whether connections wait with messages or acknowledgments for their batch."""
+        return bool(self._waiting)
+
     def durable(self, *, now: float) -> None:
         """More batches are on disk, and what waited for them at the gate was released."""
         waiting = sorted(self._waiting, key=_number)

@@ -248,6 +248,11 @@ class MulticastProtocol:
         elif isinstance(event, Stopped):
             self.stop(now=now)
 
+    @property
+    def waits_for_disk(self) -> bool:
+        """Whether `durable` has something to do."""
+        return False
+
     def durable(self, *, now: float) -> None:
         """More batches are on disk: `datagrams_to_send` looks for messages that waited for them."""
 

@@ -160,6 +160,11 @@ class SrmpProtocol:
         elif isinstance(event, Stopped):
             self.stop(now=now)
 
+    @property
+    def waits_for_disk(self) -> bool:
+        """Whether messages wait for their batch."""
+        return self._sender.waits_for_disk
+
     def durable(self, *, now: float) -> None:
         """More batches are on disk, and what waited for them at the gate was released."""
         self._sender.durable(now=now)

@@ -113,6 +113,11 @@ class Sender:
         if transfer is not None:
             self._waiting.pop(transfer, None)
 
+    @property
+    def waits_for_disk(self) -> bool:
+        """Whether messages wait for their batch."""
+        return bool(self._waiting)
+
     def durable(self, *, now: float) -> None:
         """More batches are on disk."""
         if not self._waiting:
