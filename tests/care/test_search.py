@@ -1,5 +1,7 @@
 """Search over one queue, many or all."""
 
+import sys
+
 import pytest
 
 import openmsmq
@@ -54,6 +56,22 @@ def test_all_places_are_searched(filled: openmsmq.QueueManager) -> None:
     }
     assert told[-1] == (21, 21)
     assert found[0].message.transport == "local"
+
+
+def test_a_search_may_rest_after_each_block(
+    filled: openmsmq.QueueManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rests: list[int] = []
+
+    class Counted:
+        def step_done(self) -> None:
+            rests.append(1)
+
+    module = sys.modules["openmsmq.care.search"]
+    monkeypatch.setattr(module, "Pace", Counted)
+    monkeypatch.setattr(module, "BLOCK_ROWS", 5)
+    assert len(list(search(filled, [place_of(ORDERS)]))) == 15
+    assert len(rests) == 3
 
 
 def test_a_search_ends_when_it_is_stopped_or_has_enough(filled: openmsmq.QueueManager) -> None:

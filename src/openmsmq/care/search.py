@@ -11,6 +11,7 @@ from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .filters import Condition, Matcher
+from .pacing import Pace
 from .places import Place
 
 # Messages of one block: small enough that a search is stopped soon.
@@ -58,7 +59,8 @@ def search(
     """Look through places in their order, each in the order of arrival; take nothing.
 
     Messages that arrive while a place is searched are left out, locked ones are not seen. A place
-    that is deleted meanwhile, or that the caller may not read, is noted in the progress.
+    that is deleted meanwhile, or that the caller may not read, is noted in the progress. While the
+    machine is busy the search rests between blocks.
 
     Args:
         manager: a connection that nothing else uses while the search runs.
@@ -76,6 +78,7 @@ def search(
     state = SearchProgress(total=sum(place.messages for place in places))
     matcher = Matcher(condition)
     moment = time.time() if now is None else now
+    pace = Pace()
     guid = manager.identity.guid
     machine = UUID(guid).bytes_le if guid else b""
     for place in places:
@@ -87,6 +90,7 @@ def search(
                         progress(state)
                     if stopped is not None and stopped():
                         return
+                    pace.step_done()
                     continue
                 state.found += 1
                 yield FoundMessage(place, found)
