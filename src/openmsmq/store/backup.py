@@ -8,7 +8,8 @@ from collections.abc import Generator
 from pathlib import Path
 from struct import Struct
 from typing import Final, NamedTuple
-from zlib import crc32
+
+from isal.isal_zlib import crc32
 
 from openmsmq.wire.errors import StoreError
 

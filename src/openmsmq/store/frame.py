@@ -6,7 +6,8 @@ from operator import add
 from struct import error as StructError  # noqa: N812 - an exception, spelled as one
 from struct import iter_unpack, pack
 from typing import Final, NamedTuple
-from zlib import crc32
+
+from isal.isal_zlib import crc32
 
 from openmsmq.wire.batch import MAX_RECORD_SIZE, Batch
 from openmsmq.wire.errors import StoreError

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from struct import Struct, iter_unpack, unpack_from
 from struct import error as StructError  # noqa: N812 - an exception, spelled as one
 from typing import Final, NamedTuple, Self
-from zlib import crc32
+
+from isal.isal_zlib import crc32
 
 from openmsmq.wire.errors import StoreError
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from typing import Final
-from zlib import crc32
+
+from isal.isal_zlib import crc32
 
 from openmsmq.wire.errors import StoreError
 

@@ -6,7 +6,8 @@ Nothing here writes: the file store repairs what this finds, `store check` only 
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-from zlib import crc32
+
+from isal.isal_zlib import crc32
 
 from openmsmq.wire.errors import StoreError
 

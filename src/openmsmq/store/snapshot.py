@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import Final, NamedTuple
-from zlib import crc32
+
+from isal.isal_zlib import crc32
 
 from .files import File, Files
 from .frame import Place
