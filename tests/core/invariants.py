@@ -15,6 +15,7 @@ from openmsmq.core.messages.due_times import due_time
 from openmsmq.core.model.lanes import Lane
 from openmsmq.core.model.message import (
     NEVER,
+    STAGED,
     Message,
     PositionState,
     is_awaiting_final_ack,
@@ -184,6 +185,9 @@ def _check_lane(queue: Queue, lane: Lane, index: int) -> int:
         assert message.state == PositionState.AVAILABLE, f"{queue.path}: {message.state}"
         assert message.holder is None
         size += message.size
+    for last, block in zip(lane.lasts, lane.blocks, strict=True):
+        if last in lane.cold:
+            assert all(message.packet is None for message in block), f"{queue.path}: {last} is warm"
     return size
 
 
@@ -239,6 +243,8 @@ def everywhere(manager: QueueManager) -> list[Message]:
         messages += queue.locked.values()
         messages += queue.pending.values()
         messages += queue.delayed.values()
+    for staged in manager.stages.messages():
+        messages += [message for message in staged if message.state == STAGED]
     return messages
 
 
@@ -253,6 +259,8 @@ def check_memory(manager: QueueManager) -> None:
             assert message.key in state.scratch_handles, "an express packet is nowhere"
         assert message.stored <= state.outbox.number
     assert all(key in keys for key in state.scratch_handles)
+    in_memory = sum(message.size for message in messages if message.packet is not None)
+    assert state.memory == in_memory, f"{state.memory} bytes in memory, not {in_memory}"
 
 
 def check_locks(state: State) -> None:

@@ -185,7 +185,7 @@ def test_commits_may_be_begun_ahead(store: Store, reopen: Reopen) -> None:
 
 
 def test_scratch_keeps_packets_until_they_are_freed(store: Store) -> None:
-    handles = [store.scratch.put(packet(key)) for key in range(10)]
+    handles = store.scratch.put_many([packet(key) for key in range(10)])
     assert len(set(handles)) == 10
     assert store.scratch.get_many(handles[::-1]) == [packet(key) for key in range(9, -1, -1)]
     store.scratch.free(handles[0])

@@ -37,7 +37,7 @@ from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
 from openmsmq.core.queues.names import find_by_path, own_names
 from openmsmq.core.queues.purging import PURGE_STEP
-from openmsmq.core.rows.packets import drop_durable_packets
+from openmsmq.core.rows.memory import is_short, relieve
 from openmsmq.core.rows.recovery import Recovery, read_rows, recover, recover_local
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.settings import KeySource, MachineIdentity, Provisioning, Settings
@@ -310,7 +310,7 @@ class QueueManager:
         state.outbox.durable(number)
         state.sequence.durable(number)
         state.ordinals.durable(number)
-        drop_durable_packets(state)
+        self._relieve()
 
     @property
     def has_events(self) -> bool:
@@ -349,6 +349,11 @@ class QueueManager:
             if state.touched:
                 queue, arrived = state.touched.popitem()
                 reading.serve(state, queue, arrived)
+        self._relieve()
+
+    def _relieve(self) -> None:
+        if is_short(self.state):
+            relieve(self.state, self.stages.messages())
 
     @property
     def seen(self) -> int:

@@ -54,7 +54,7 @@ class Packets(Protocol):
 class Scratch(Protocol):
     """Where express packets go when memory is short."""
 
-    def put(self, packet: bytes) -> int: ...
+    def put_many(self, packets: Sequence[bytes]) -> list[int]: ...
 
     def get_many(self, handles: Sequence[int]) -> list[bytes]: ...
 
@@ -85,7 +85,6 @@ class State:
         "directory_timers",
         "expiry",
         "forwarded",
-        "fresh",
         "groups",
         "guids",
         "identifiers",
@@ -99,6 +98,7 @@ class State:
         "manager",
         "marks",
         "memory",
+        "memory_overdraft",
         "message_checks",
         "message_history",
         "now",
@@ -221,8 +221,8 @@ class State:
         self.totals = Totals()
         # Bytes of the packets that are in memory.
         self.memory = 0
-        # Messages whose packets may leave memory once their batch is durable.
-        self.fresh: list[Message] = []
+        # How far it may exceed the budget before packets leave it, because few could the last time.
+        self.memory_overdraft = 0
         self.scratch_handles: dict[int, int] = {}
         # Work that every operation leaves to its end: queues whose readers may be served, with the
         # messages that appeared there, and acknowledgments to send, with the packets they are for.

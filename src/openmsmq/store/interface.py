@@ -86,8 +86,8 @@ class Step(Protocol):
 class Scratch(Protocol):
     """Express messages above the memory budget: on disk, never flushed, gone at the next start."""
 
-    def put(self, packet: bytes) -> int:
-        """Keep a packet and return its handle.
+    def put_many(self, packets: Sequence[bytes]) -> list[int]:
+        """Keep packets and return their handles.
 
         Raises:
             StoreError: no space; nothing was kept.

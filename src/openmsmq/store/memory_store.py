@@ -27,10 +27,11 @@ class MemoryScratch:
         self._packets: dict[int, bytes] = {}
         self._next = 0
 
-    def put(self, packet: bytes) -> int:
-        self._next += 1
-        self._packets[self._next] = packet
-        return self._next
+    def put_many(self, packets: Sequence[bytes]) -> list[int]:
+        handles = list(range(self._next, self._next + len(packets)))
+        self._next += len(packets)
+        self._packets.update(zip(handles, packets, strict=True))
+        return handles
 
     def get_many(self, handles: Sequence[int]) -> list[bytes]:
         return [self._packets[handle] for handle in handles]

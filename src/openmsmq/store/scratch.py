@@ -12,6 +12,10 @@ _PREFIX: Final = "scratch-"
 _CHUNK_SIZE: Final = 64 << 20
 _OFFSET_BITS: Final = 32
 _SIZE_BITS: Final = 32
+_OFFSET_MASK: Final = (1 << _OFFSET_BITS) - 1
+_SIZE_MASK: Final = (1 << _SIZE_BITS) - 1
+# Neighbours are read at once until they have this size.
+_READ_SIZE: Final = 1 << 20
 
 
 class _Chunk:
@@ -43,16 +47,31 @@ class FileScratch:
     def disk_bytes(self) -> int:
         return sum(chunk.end for chunk in self._chunks.values())
 
-    def put(self, packet: bytes) -> int:
+    def put_many(self, packets: Sequence[bytes]) -> list[int]:
+        handles: list[int] = []
         try:
-            chunk = self._chunk()
-            chunk.file.write(chunk.end, [packet])
+            while len(handles) < len(packets):
+                handles += self._fill(packets[len(handles) :])
         except OSError as exc:
+            for handle in handles:
+                self.free(handle)
             raise StoreError(f"scratch file: {exc.strerror or exc}") from exc
-        handle = (self._current << _OFFSET_BITS | chunk.end) << _SIZE_BITS | len(packet)
-        chunk.end += len(packet)
-        chunk.live += 1
-        return handle
+        return handles
+
+    def _fill(self, packets: Sequence[bytes]) -> list[int]:
+        """Write the packets that the current file has room for, at least one, at once."""
+        chunk = self._chunk()
+        handles: list[int] = []
+        end = chunk.end
+        for packet in packets:
+            if end >= self._chunk_size:
+                break
+            handles.append((self._current << _OFFSET_BITS | end) << _SIZE_BITS | len(packet))
+            end += len(packet)
+        chunk.file.write(chunk.end, packets[: len(handles)])
+        chunk.end = end
+        chunk.live += len(handles)
+        return handles
 
     def _chunk(self) -> _Chunk:
         chunk = self._chunks.get(self._current)
@@ -65,19 +84,36 @@ class FileScratch:
         return fresh
 
     def get_many(self, handles: Sequence[int]) -> list[bytes]:
-        packets: list[bytes] = []
-        for handle in handles:
-            size = handle & ((1 << _SIZE_BITS) - 1)
-            offset = handle >> _SIZE_BITS & ((1 << _OFFSET_BITS) - 1)
-            chunk = self._chunks[handle >> _SIZE_BITS + _OFFSET_BITS]
-            try:
-                packet = chunk.file.read(offset, size)
-            except OSError as exc:
-                raise StoreError(f"{chunk.path.name}: {exc.strerror or exc}") from exc
-            if len(packet) != size:
-                raise StoreError(f"{chunk.path.name} at offset {offset}: the file is truncated")
-            packets.append(packet)
-        return packets
+        found: dict[int, bytes] = {}
+        # Messages that follow each other mostly left memory together: their packets are neighbours.
+        run: list[int] = []
+        begin = end = 0
+        for handle in sorted(handles):
+            place, size = handle >> _SIZE_BITS, handle & _SIZE_MASK
+            if place != end or end - begin >= _READ_SIZE:
+                self._read_run(begin, end, run, found)
+                run = []
+                begin = end = place
+            run.append(handle)
+            end += size
+        self._read_run(begin, end, run, found)
+        return [found[handle] for handle in handles]
+
+    def _read_run(self, begin: int, end: int, run: list[int], found: dict[int, bytes]) -> None:
+        """Read neighbours at once; the places have the number of the file in front."""
+        if not run:
+            return
+        chunk = self._chunks[begin >> _OFFSET_BITS]
+        start = begin & _OFFSET_MASK
+        try:
+            data = chunk.file.read(start, end - begin)
+        except OSError as exc:
+            raise StoreError(f"{chunk.path.name}: {exc.strerror or exc}") from exc
+        if len(data) != end - begin:
+            raise StoreError(f"{chunk.path.name} at offset {start}: the file is truncated")
+        for handle in run:
+            at = (handle >> _SIZE_BITS) - begin
+            found[handle] = data[at : at + (handle & _SIZE_MASK)]
 
     def free(self, handle: int) -> None:
         number = handle >> _SIZE_BITS + _OFFSET_BITS

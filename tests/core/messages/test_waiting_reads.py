@@ -5,6 +5,7 @@ from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, Tag, bodies
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.model.read_request import ReadRequest
+from openmsmq.core.settings import Settings
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.ntstatus import STATUS_NOT_FOUND
 from openmsmq.wire.errors import StoreError
@@ -213,13 +214,13 @@ def test_a_read_through_a_cursor_is_not_paused(harness: Harness) -> None:
     assert served(harness) == [(1, [b"a"])]
 
 
-def test_a_waiting_read_of_a_message_that_cannot_be_read_back_ends(harness: Harness) -> None:
+def test_a_waiting_read_of_a_message_that_cannot_be_read_back_ends() -> None:
+    harness = Harness(settings=Settings(memory_budget=0))
+    harness.create()
     harness.send(b"a")
     holder, waiting = harness.open(RECEIVE), harness.open(RECEIVE)
     harness.qm.traffic.dequeue_many(holder, two_phase=True)
     harness.qm.traffic.dequeue_many(waiting, tag=Tag(1), timeout=None)
-    for message in harness.qm.find_queue(ORDERS).locked.values():
-        message.packet = None
 
     class Broken:
         def read_many(self, keys: object) -> list[bytes]:  # noqa: ARG002 - as stores have it

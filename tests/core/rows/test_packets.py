@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, bodies, packet
+from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, Harness, bodies, packet
 
 from openmsmq.core.settings import Settings
 from openmsmq.store.memory_store import MemoryStore
@@ -21,7 +21,7 @@ def in_memory(harness: Harness) -> list[bool]:
     return [message.packet is not None for message in harness.qm.find_queue(ORDERS).lanes]
 
 
-def test_stored_packets_leave_memory_above_the_budget_newest_first() -> None:
+def test_stored_packets_leave_memory_above_the_budget_the_last_first() -> None:
     harness = small(400)
     harness.send(b"1", b"2", b"3", b"4")
     assert in_memory(harness) == [True] * 4
@@ -55,6 +55,7 @@ def test_express_packets_above_the_budget_go_to_the_scratch_file() -> None:
     harness = small(400)
     harness.send(b"1", b"2", b"3", delivery_mode=0)
     harness.send(b"4", delivery_mode=0)
+    harness.settle()
     assert harness.qm.state.memory <= 400
     assert harness.contents() == [b"1", b"2", b"3", b"4"]
     assert bodies(harness.qm.traffic.peek_many(harness.open(PEEK), max_count=9)) == [
@@ -113,24 +114,6 @@ def test_a_mixed_send_spills_the_express_messages_only() -> None:
     harness = small(0)
     descriptor = harness.open(SEND)
     harness.qm.traffic.enqueue_many(descriptor, [packet(b"1", delivery_mode=0), packet(b"2")])
+    harness.settle()
     assert in_memory(harness) == [False, True]
     assert harness.drain() == [b"1", b"2"]
-
-
-def test_without_space_for_the_scratch_file_express_messages_stay_in_memory() -> None:
-    class Full:
-        def put(self, packet: bytes) -> int:
-            raise StoreError(f"no space for {len(packet)} bytes")
-
-        def get_many(self, handles: Sequence[int]) -> list[bytes]:
-            raise AssertionError(handles)
-
-        def free(self, handle: int) -> None:
-            raise AssertionError(handle)
-
-    harness = small(0)
-    harness.qm.state.scratch = Full()
-    harness.send(b"1", b"2", delivery_mode=0)
-    assert in_memory(harness) == [True, True]
-    assert harness.drain(caller=USER) == [b"1", b"2"]
-    assert harness.qm.state.memory == 0

@@ -11,6 +11,7 @@ from tests.core.harness import ADMINISTRATOR
 from tests.protocol.local.fake_service import TOKEN
 from tests.protocol.local.harness import ORDERS, USER, Client, World, bodies, packet
 
+from openmsmq.core.rows.packets import forget_packet
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.session import MAX_LONG
@@ -297,6 +298,7 @@ def test_a_message_that_cannot_be_read_back_is_refused_with_file_and_offset() ->
     client.send(b"one", b"two")
     queue = world.core.qm.find_queue(ORDERS)
     for message in queue.lanes:
+        forget_packet(world.core.qm.state, message)
         message.packet = None
 
     class Broken:

@@ -18,7 +18,7 @@ from openmsmq.core.model.message import (
 )
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.acceptance import journal_takes
-from openmsmq.core.rows.packets import packet_of, spill
+from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.state import State
 from openmsmq.core.tracing import note_arrivals
 from openmsmq.wire.codes.message_class import MessageClass
@@ -192,7 +192,7 @@ def make_messages(
 
 
 def put(state: State, messages: list[Message]) -> None:
-    """Store new messages that are recoverable; move express ones out of memory if it is short."""
+    """Store new messages that are recoverable."""
     stored = [message for message in messages if message.traits & RECOVERABLE]
     if stored:
         number = stored[0].queue.number
@@ -214,11 +214,6 @@ def put(state: State, messages: list[Message]) -> None:
             # Every message that is put has its packet in memory.
             [message.packet for message in stored if message.packet is not None],
         )
-        state.fresh += stored
-    if len(stored) < len(messages) and state.memory > state.settings.memory_budget:
-        for message in messages:
-            if not message.traits & RECOVERABLE:
-                spill(state, message)
 
 
 def publish(state: State, queue: Queue, messages: list[Message], ids: list[int]) -> None:

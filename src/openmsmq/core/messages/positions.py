@@ -120,8 +120,6 @@ def reslot(
     if message_class:
         moved.make_history().message_class = message_class
     store_record(state, moved)
-    if moved.stored:
-        state.fresh.append(moved)
     _settle_in(state, moved, target, wake=wake)
     return moved
 
@@ -174,7 +172,6 @@ def duplicate(
     if copy.traits & RECOVERABLE:
         state.outbox.batch.put(copy.key, record_of(copy), packet)
         copy.stored = state.outbox.number
-        state.fresh.append(copy)
     state.memory += copy.size
     _settle_in(state, copy, target, wake=True)
     return copy

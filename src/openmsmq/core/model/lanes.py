@@ -20,7 +20,7 @@ LANES: Final = 8
 class Lane:
     """Messages of one priority, sorted by lookup id."""
 
-    __slots__ = ("block", "blocks", "count", "ids", "lasts")
+    __slots__ = ("block", "blocks", "cold", "count", "ids", "lasts")
 
     def __init__(self, block: int) -> None:
         # The usual size of a block in messages; it is split at twice this size.
@@ -30,6 +30,8 @@ class Lane:
         self.ids: list[list[int]] = []
         self.blocks: list[list[Message]] = []
         self.lasts: list[int] = []
+        # The last ids of blocks without a packet in memory, some of them of blocks that are gone.
+        self.cold: set[int] = set()
 
     def append(self, message: Message) -> None:
         """Add a message whose lookup id is larger than all others."""
@@ -65,6 +67,7 @@ class Lane:
         lookup_id = message.lookup_id
         if not self.count or lookup_id > self.lasts[-1]:
             self.append(message)
+            self.cold.discard(lookup_id)
             return
         at = bisect_left(self.lasts, lookup_id)
         ids = self.ids[at]
@@ -72,6 +75,9 @@ class Lane:
         ids.insert(place, lookup_id)
         self.blocks[at].insert(place, message)
         self.count += 1
+        if self.cold:
+            # Any of these may become the last id of the block that the message is in.
+            self.cold.difference_update(ids[place:])
         if len(ids) > 2 * self.block:
             self._split(at)
 

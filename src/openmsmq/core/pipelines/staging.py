@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from struct import Struct
@@ -120,6 +120,13 @@ class Stages:
     def __len__(self) -> int:
         """How many batches wait."""
         return len(self.batches)
+
+    def messages(self) -> Iterator[list[Message]]:
+        """The messages of each stage."""
+        for staged in self.batches.values():
+            for group in staged.stages.values():
+                for stage in group:
+                    yield stage.messages
 
     def stage(
         self,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from openmsmq.core.model.message import RECOVERABLE, Message, PositionState
+from openmsmq.core.model.message import RECOVERABLE, Message
 from openmsmq.core.transfer.incoming.claims import clear_authentication
-from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import patch
 
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from openmsmq.core.state import State
-
-_DELETED: Final = int(PositionState.DELETED)
 
 
 def packets_of(state: State, messages: Sequence[Message]) -> list[bytes]:
@@ -69,41 +66,9 @@ def _read_stored(state: State, keys: list[int]) -> list[bytes]:
     return packets
 
 
-def spill(state: State, message: Message) -> None:
-    """Move the packet of an express message out of memory, if there is a place for it."""
-    if state.scratch is not None and message.packet is not None:
-        try:
-            state.scratch_handles[message.key] = state.scratch.put(message.packet)
-        except StoreError:
-            # No space there: memory must do, until the quota or the disk refuses new messages.
-            return
-        message.packet = None
-        state.memory -= message.size
-
-
 def forget_packet(state: State, message: Message) -> None:
     """The message was removed: its packet no longer counts, wherever it is."""
     if message.packet is not None:
         state.memory -= message.size
     elif not message.traits & RECOVERABLE and state.scratch is not None:
         state.scratch.free(state.scratch_handles.pop(message.key))
-
-
-def drop_durable_packets(state: State) -> None:
-    """Let go of the packets of messages that are on disk, while memory is short.
-
-    The newest go first: a queue is read from the other end.
-    """
-    fresh = state.fresh
-    pending: list[Message] = []
-    excess = state.memory - state.settings.memory_budget
-    while fresh:
-        message = fresh.pop()
-        if message.stored > state.outbox.durable_number:
-            pending.append(message)
-        elif excess > 0 and message.packet is not None and message.state != _DELETED:
-            message.packet = None
-            excess -= message.size
-            state.memory -= message.size
-    pending.reverse()
-    state.fresh = pending

@@ -190,6 +190,8 @@ def prepare(state: State, transaction: Transaction, *, single_phase: bool = True
     if single_phase:
         return Result(0)
     state.totals.in_doubt += 1
+    # Its packets are stored now and can leave memory.
+    state.memory_overdraft = 0
     for operation in transaction.operations:
         if operation.operation_type is OperationType.ENQUEUE:
             live = [message for message in operation.messages if message.state != _DELETED]
@@ -253,6 +255,7 @@ def commit(state: State, transaction: Transaction) -> Result:
         prepare(state, transaction)
     stored = not transaction.single_phase
     _finish(state, transaction)
+    state.memory_overdraft = 0
     state.totals.committed += 1
     touched_store = stored
     for operation in transaction.operations:
