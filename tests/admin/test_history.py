@@ -195,3 +195,20 @@ def test_it_is_kept_over_a_restart_of_the_console(tmp_path: Path) -> None:
     assert again.queue(1, 0, 1031.0) is None
     file.write_bytes(b"nonsense")
     History(file).load()
+
+
+def test_rates_are_exact_to_half_a_thousandth() -> None:
+    for rate in (0.001, 2.667, 41.3, 99_999.0, 1e6):
+        ring = Ring(1, 2, (True,))
+        ring.add(10.0, (rate,))
+        ring.add(11.0, (0.0,))
+        assert ring.series(11.0).columns[0][0] == pytest.approx(rate, rel=5e-4)
+    ring.add(12.0, (1e9,))
+    assert ring.series(12.0).columns[0][-1] == pytest.approx(1e6, rel=0.05)
+
+
+def test_the_mean_of_a_step_does_not_stop_at_small_changes() -> None:
+    ring = Ring(300, 2, (True,))
+    for number in range(300):
+        ring.add(300.0 + number, (2.0 if number < 150 else 2.2,))
+    assert ring.series(300.0).columns[0][-1] == pytest.approx(2.1, rel=1e-3)

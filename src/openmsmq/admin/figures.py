@@ -10,6 +10,7 @@ from openmsmq.wire.errors import MsmqError
 
 from .console import Console
 from .history import QUEUE_COLUMNS, TOTAL_COLUMNS
+from .queue_info import QueueInfo, Shared
 
 FRESH_SECONDS: Final = 1.0
 # Labels and other properties of queues are asked for again after this time, or with a new queue.
@@ -45,7 +46,8 @@ class Figures:
 
     Attributes:
         status: as `openmsmq status`; empty before the first sample.
-        queues, outgoing: as the client lists them, with the newest counts.
+        queues, outgoing: as the client lists them, with the newest counts; without empty journals,
+            of which there is one for each queue.
         generation: another one whenever queues were created or deleted.
         stale_since: the time of the figures, if the queue manager does not answer.
     """
@@ -55,12 +57,14 @@ class Figures:
         self._sampler = console.sampler
         self._lock = asyncio.Lock()
         self.status: dict[str, Any] = {}
-        self.queues: list[dict[str, Any]] = []
+        self.queues: list[QueueInfo] = []
         self.outgoing: list[dict[str, Any]] = []
         self.stale_since: float | None = None
         self.dead_letters: dict[str, dict[str, int]] = {}
         self.generation = 0
         self._numbers: dict[str, int] = {}
+        # The generation of the picture that they are of.
+        self._pictured = -1
         self._listed = -PROPERTIES_SECONDS
         self._linked = -LINKS_SECONDS
         self._disk: deque[tuple[float, float, float]] = deque(maxlen=DISK_KEPT)
@@ -106,12 +110,13 @@ class Figures:
         """Ask for what samples do not have: labels, reasons."""
         picture = self._sampler.picture
         now = time.monotonic()
-        numbers = {queue.path.casefold(): number for number, queue in picture.queues.items()}
-        if numbers.keys() != self._numbers.keys() or now - self._listed > PROPERTIES_SECONDS:
+        generation = picture.generation
+        if generation != self._pictured or now - self._listed > PROPERTIES_SECONDS:
+            numbers = {queue.path.casefold(): number for number, queue in picture.queues.items()}
             await self._list_queues()
             if numbers.keys() != self._numbers.keys():
                 self.generation += 1
-            self._numbers, self._listed = numbers, now
+            self._numbers, self._listed, self._pictured = numbers, now, generation
         if not picture.outgoing:
             self.outgoing = []
         elif now - self._linked > LINKS_SECONDS or len(picture.outgoing) != len(self.outgoing):
@@ -122,11 +127,17 @@ class Figures:
     async def _list_queues(self) -> None:
         """Ask for the properties of all queues; they are put in the place of those before."""
         manager = await self._console.manager()
-        known = {info["path"]: info for info in self.queues}
+        known = {info.path: info for info in self.queues}
+        shared: Shared = {}
         queues = []
-        async for found in manager.iter_queues(include_system=True):
-            info = known.get(found["path"], found)
-            info.update(found)
+        async for listed in manager.iter_queues(include_system=True):
+            if listed["kind"] == "journal" and not listed["messages"]:
+                continue
+            info = known.get(listed["path"])
+            if info is None:
+                info = QueueInfo.of(listed, shared)
+            else:
+                info.update(listed, shared)
             queues.append(info)
         self.queues = queues
 
@@ -135,15 +146,15 @@ class Figures:
         picture = self._sampler.picture
         utc = picture.head["utc"]
         for info in self.queues:
-            number = self._numbers.get(_name(info).casefold(), -1)
+            number = self._numbers.get(info.name.casefold(), -1)
             queue = picture.queues.get(number)
             if queue is None:
                 continue
-            values = queue.values
+            row = queue.row
             for name in _COUNTS:
-                info[name] = int(values[name])
-            oldest = values["oldest_arrived"]
-            info["oldest_message_age_seconds"] = max(0.0, utc - oldest) if oldest else None
+                setattr(info, name, picture.columns[name][row])
+            oldest = picture.columns["oldest_arrived"][row]
+            info.oldest_message_age_seconds = max(0.0, utc - oldest) if oldest else None
 
     def rates(self, queue: str) -> QueueRates:
         """The rates of a queue by its path name without the computer."""
@@ -249,10 +260,6 @@ def quantile(bounds: list[float], counts: list[int], part: float) -> float:
         if total and below >= part * total:
             return bound
     return 0.0
-
-
-def _name(info: dict[str, Any]) -> str:
-    return str(info["path"]).partition("\\")[2]
 
 
 def _filled(values: list[float]) -> list[float]:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from openmsmq.aio import QueueManager
 from openmsmq.client.errors import ConnectionLost
@@ -16,6 +16,7 @@ from openmsmq.wire.errors import MsmqError
 from .care_desk import CareDesk
 from .console import ANSWER_SECONDS, Console
 from .figures import Figures
+from .queue_info import QueueInfo
 from .sight import Sight
 from .trust.audit import AuditLog
 from .trust.hosts import Hosts
@@ -126,7 +127,7 @@ class Caller:
         """The queue manager, as it is for this person."""
         return await self.desk.manager_for(self.person)
 
-    async def seen(self) -> list[dict[str, Any]]:
+    async def seen(self) -> list[QueueInfo]:
         """The queues that this person may see, with the newest counts."""
         return await self.desk.sight.infos(self)
 

@@ -15,8 +15,8 @@ TOTAL_RINGS: Final = ((1, 900), (15, 1440), (120, 1440))
 QUEUE_RINGS: Final = ((15, 240), (300, 288))
 MAX_BYTES: Final = 64 * 1024 * 1024
 # What a queue costs beside its values, about.
-OVERHEAD_BYTES: Final = 400
-FORMAT: Final = 1
+OVERHEAD_BYTES: Final = 900
+FORMAT: Final = 2
 
 TOTAL_COLUMNS: Final = {
     "messages": False,
@@ -35,6 +35,8 @@ QUEUE_COLUMNS: Final = {
     "received_per_second": True,
 }
 """The columns of a queue."""
+_TOTAL_RATES: Final = tuple(TOTAL_COLUMNS.values())
+_QUEUE_RATES: Final = tuple(QUEUE_COLUMNS.values())
 _COUNTED: Final = ("arrived_messages", "received_messages")
 
 
@@ -60,8 +62,7 @@ class _QueueHistory(NamedTuple):
         return sum(ring.memory for ring in self.rings) + OVERHEAD_BYTES
 
 
-def _rings(shapes: tuple[tuple[int, int], ...], columns: dict[str, bool]) -> tuple[Ring, ...]:
-    rates = tuple(columns.values())
+def _rings(shapes: tuple[tuple[int, int], ...], rates: tuple[bool, ...]) -> tuple[Ring, ...]:
     return tuple(Ring(step, size, rates) for step, size in shapes)
 
 
@@ -76,7 +77,7 @@ class History:
         self._file = file
         self._max_bytes = max_bytes
         self._guid = ""
-        self._totals = _rings(TOTAL_RINGS, TOTAL_COLUMNS)
+        self._totals = _rings(TOTAL_RINGS, _TOTAL_RATES)
         # By number; the longest unchanged first.
         self._queues: OrderedDict[int, _QueueHistory] = OrderedDict()
         # The last values of both counters: of totals under -1.
@@ -99,11 +100,9 @@ class History:
         for number in picture.head["removed"]:
             self._drop(number)
         for number in picture.changed:
-            queue = picture.queues[number]
-            self._add_queue(queue, utc)
-        arrived = sum(queue.values[_COUNTED[0]] for queue in picture.queues.values())
-        received = sum(queue.values[_COUNTED[1]] for queue in picture.queues.values())
-        rates = self._rates(-1, utc, arrived, received)
+            self._add_queue(picture, picture.queues[number], utc)
+        totals = (sum(picture.columns[name]) if picture.queues else 0 for name in _COUNTED)
+        rates = self._rates(-1, utc, *totals)
         values = (
             status["messages"],
             status["bytes"],
@@ -137,24 +136,26 @@ class History:
             max(received - before[1], 0.0) / seconds,
         )
 
-    def _add_queue(self, queue: QueuePicture, utc: float) -> None:
-        number, values = queue.number, queue.values
+    def _add_queue(self, picture: Picture, queue: QueuePicture, utc: float) -> None:
+        number, columns = queue.number, picture.columns
+        messages = columns["messages"][queue.row]
+        counted = [columns[name][queue.row] for name in _COUNTED]
         history = self._queues.get(number)
         if history is not None and history.path != queue.path:
             self._drop(number)
             history = None
-        rates = self._rates(number, utc, *(values[name] for name in _COUNTED))
+        rates = self._rates(number, utc, *counted)
         if history is None:
             # A queue that never had anything needs no history.
-            if not values["messages"] and not any(values[name] for name in _COUNTED):
+            if not messages and not any(counted):
                 return
-            history = _QueueHistory(queue.path, _rings(QUEUE_RINGS, QUEUE_COLUMNS))
+            history = _QueueHistory(queue.path, _rings(QUEUE_RINGS, _QUEUE_RATES))
             self._make_room(history.memory)
             self._queues[number] = history
             self.memory += history.memory
         self._queues.move_to_end(number)
         for ring in history.rings:
-            ring.add(utc, (values["messages"], *rates))
+            ring.add(utc, (messages, *rates))
 
     def _make_room(self, size: int) -> None:
         while self._queues and self.memory + size > self._max_bytes:
@@ -169,7 +170,7 @@ class History:
     def _forget(self) -> None:
         """Another queue manager: nothing of the first one counts."""
         if self._guid:
-            self._totals = _rings(TOTAL_RINGS, TOTAL_COLUMNS)
+            self._totals = _rings(TOTAL_RINGS, _TOTAL_RATES)
             for number in list(self._queues):
                 self._drop(number)
             self._seen.clear()
@@ -206,7 +207,7 @@ class History:
         for ring, kept in zip(self._totals, saved.totals, strict=True):
             ring.restore(*kept)
         for queue in saved.queues:
-            history = _QueueHistory(queue.path, _rings(QUEUE_RINGS, QUEUE_COLUMNS))
+            history = _QueueHistory(queue.path, _rings(QUEUE_RINGS, _QUEUE_RATES))
             if self.memory + history.memory > self._max_bytes:
                 return
             if len(queue.rings) == len(history.rings) and all(

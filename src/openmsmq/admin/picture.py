@@ -1,9 +1,11 @@
 """The newest picture of a queue manager, put together from its samples."""
 
 from array import array
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from itertools import compress
 from typing import Any, Final
+
+import msgspec
 
 # What a sample says of a new queue, in the order of `QueuePicture`.
 _NEW: Final = ("number", "path", "kind", "transactional", "created_time")
@@ -12,14 +14,14 @@ TIMES: Final = frozenset(("oldest_arrived", "last_received"))
 
 # What a sample counts of each session and client.
 TRAFFIC: Final = ("incoming_messages", "outgoing_messages", "incoming_bytes", "outgoing_bytes")
+_NONE_DELETED: Final[Mapping[str, int]] = {}
 
 
-@dataclass(slots=True)
-class QueuePicture:
+class QueuePicture(msgspec.Struct, gc=False):
     """One queue.
 
     Attributes:
-        values: the columns of the sample by name.
+        row: where its values are in the columns of the picture.
         deleted: messages that left unread, by reason.
     """
 
@@ -28,8 +30,8 @@ class QueuePicture:
     kind: str
     transactional: bool
     created_time: int
-    values: dict[str, float] = field(default_factory=dict)
-    deleted: dict[str, int] = field(default_factory=dict)
+    row: int
+    deleted: Mapping[str, int]
 
 
 class Picture:
@@ -37,7 +39,9 @@ class Picture:
 
     Attributes:
         head: the first part of the newest sample; empty before the first.
-        queues: by number, the oldest first.
+        queues: by number, in the order of their rows.
+        columns: the counts of queues by the name of the column, a row for each queue.
+        generation: another one whenever queues were added or removed.
         changed: the numbers of queues that the newest sample spoke of.
         traffic: counts of sessions and clients, by protocol and number.
     """
@@ -45,6 +49,8 @@ class Picture:
     def __init__(self) -> None:
         self.head: dict[str, Any] = {}
         self.queues: dict[int, QueuePicture] = {}
+        self.columns: dict[str, array[Any]] = {}
+        self.generation = 0
         self.outgoing: list[dict[str, Any]] = []
         self.sessions: list[dict[str, Any]] = []
         self.dead_letters: dict[str, dict[str, int]] = {}
@@ -83,25 +89,47 @@ class Picture:
         self.head = head
         if head["complete"]:
             self.queues.clear()
-        for number in head["removed"]:
-            self.queues.pop(number, None)
+            self.columns.clear()
+            self.generation += 1
+        self._remove(self.queues.keys() & set(head["removed"]))
+
+    def _remove(self, numbers: set[int]) -> None:
+        if not numbers:
+            return
+        kept = [number not in numbers for number in self.queues]
+        for name, column in self.columns.items():
+            self.columns[name] = array(column.typecode, compress(column, kept))
+        for number in numbers:
+            del self.queues[number]
+        for row, queue in enumerate(self.queues.values()):
+            queue.row = row
+        self.generation += 1
 
     def _take_queues(self, part: dict[str, Any]) -> None:
         new = part["new"]
-        for fields in zip(*(new[name] for name in _NEW), strict=True):
-            self.queues[fields[0]] = QueuePicture(*fields)
-        columns = {name: unpacked(name, packed) for name, packed in part["columns"].items()}
-        names = list(columns)
-        for values in zip(*columns.values(), strict=True):
-            row = dict(zip(names, values, strict=True))
-            number = int(row["number"])
-            # It may have been deleted while the sample was taken.
-            if (queue := self.queues.get(number)) is not None:
-                queue.values = row
-                self.changed.add(number)
+        columns = (new[name] for name in _NEW)
+        for number, path, kind, transactional, created in zip(*columns, strict=True):
+            # A queue may be new in two samples.
+            if number not in self.queues:
+                row = len(self.queues)
+                self.queues[number] = QueuePicture(
+                    number, path, kind, transactional, created, row, _NONE_DELETED
+                )
+                self.generation += 1
+        numbers = unpacked("number", part["columns"]["number"])
+        # Some may have been deleted while the sample was taken.
+        kept = [number in self.queues for number in numbers]
+        changed = list(compress(numbers, kept))
+        rows = [self.queues[number].row for number in changed]
+        for name, packed in part["columns"].items():
+            column = self.columns.setdefault(name, unpacked(name, b""))
+            column.frombytes(bytes(column.itemsize * (len(self.queues) - len(column))))
+            for row, value in zip(rows, compress(unpacked(name, packed), kept), strict=True):
+                column[row] = value
+        self.changed.update(changed)
         for number, reason, count in part["deleted"]:
             if (queue := self.queues.get(number)) is not None:
-                queue.deleted[reason] = count
+                queue.deleted = {**queue.deleted, reason: count}
 
     def _take_traffic(self, part: dict[str, Any]) -> None:
         columns = [unpacked(name, part["columns"][name]) for name in ("number", *TRAFFIC)]

@@ -1,11 +1,16 @@
-"""Values at equal steps of time, the newest so many, in columns of 4-byte numbers."""
+"""Values at equal steps of time, the newest so many, in few bytes each."""
 
 from array import array
 from collections.abc import Sequence
+from functools import cache
 from math import nan
+from struct import Struct
 from typing import Final, NamedTuple
 
-BYTES_OF_VALUE: Final = 4
+# Rates are kept as numbers of half precision in this unit: exact to 0.05 %, from 0.001 to a million
+# a second.
+RATE_UNIT: Final = 16.0
+LARGEST_RATE: Final = 65_504 * RATE_UNIT
 
 
 class Series(NamedTuple):
@@ -33,21 +38,23 @@ class Ring:
         rates: which columns are rates.
     """
 
-    __slots__ = ("_added", "_interrupted", "_rates", "_slot", "_values", "size", "step")
+    __slots__ = ("_added", "_interrupted", "_newest", "_rates", "_slot", "_steps", "size", "step")
 
-    def __init__(self, step: int, size: int, rates: Sequence[bool]) -> None:
+    def __init__(self, step: int, size: int, rates: tuple[bool, ...]) -> None:
         self.step = step
         self.size = size
         self._rates = rates
-        self._values = array("f", [nan]) * (size * len(rates))
-        # The newest step that has a value, and how many were added in it.
+        self._steps = bytearray(_packed([nan] * len(rates), rates) * size)
+        # The newest step that has a value, how many were added in it, and its values, which are
+        # packed only with the next step: a mean is of many.
         self._slot = -1
         self._added = 0
+        self._newest = array("f", [nan] * len(rates))
         self._interrupted = False
 
     @property
     def memory(self) -> int:
-        return len(self._values) * BYTES_OF_VALUE
+        return len(self._steps)
 
     def add(self, utc: float, values: Sequence[float]) -> None:
         """Add the values of a moment, one for each column.
@@ -62,30 +69,37 @@ class Ring:
         if slot > self._slot:
             self._advance(slot)
             self._added = 0
-        width = len(self._rates)
-        at = slot % self.size * width
         for column, value in enumerate(values):
             if self._added and self._rates[column]:
-                before = self._values[at + column]
+                before = self._newest[column]
                 value = before + (value - before) / (self._added + 1)
-            self._values[at + column] = value
+            self._newest[column] = value
         self._added += 1
+
+    def _put(self, slot: int, packed: bytes) -> None:
+        at = slot % self.size * len(packed)
+        self._steps[at : at + len(packed)] = packed
+
+    def _put_newest(self) -> None:
+        if self._slot >= 0:
+            self._put(self._slot, _packed(self._newest, self._rates))
 
     def _go_back(self, slot: int) -> None:
         """Forget the steps from this one on."""
-        width, size = len(self._rates), self.size
-        for later in range(max(slot, self._slot - size + 1), self._slot + 1):
-            at = later % size * width
-            self._values[at : at + width] = array("f", [nan] * width)
+        unknown = _packed([nan] * len(self._rates), self._rates)
+        for later in range(max(slot, self._slot - self.size + 1), self._slot + 1):
+            self._put(later, unknown)
         self._slot = slot - 1
+        row = _row(self._rates)
+        before = row.unpack_from(self._steps, self._slot % self.size * row.size)
+        self._newest = array("f", _unpacked(before, self._rates))
 
     def _advance(self, slot: int) -> None:
         """Fill the steps between the last one and this."""
-        width, size = len(self._rates), self.size
-        filling = self._held()
-        for between in range(max(self._slot + 1, slot - size), slot):
-            at = between % size * width
-            self._values[at : at + width] = array("f", filling)
+        self._put_newest()
+        filling = _packed(self._held(), self._rates)
+        for between in range(max(self._slot + 1, slot - self.size), slot):
+            self._put(between, filling)
         self._slot = slot
         self._interrupted = False
 
@@ -95,46 +109,69 @@ class Ring:
 
     def series(self, utc: float) -> Series:
         """All values up to now."""
-        width, size = len(self._rates), self.size
+        size = self.size
         newest = max(int(utc // self.step), self._slot)
         since = min(newest - self._slot, size)
         first = newest - size + 1
+        self._put_newest()
+        steps = list(_row(self._rates).iter_unpack(self._steps))
         at = first % size
-        columns: list[list[float]] = []
-        for column, held in enumerate(self._held()):
-            values = self._values[column::width]
-            columns.append((values[at:] + values[:at])[: size - since].tolist() + [held] * since)
-        return Series(first * self.step, self.step, columns)
+        columns = zip(*((steps[at:] + steps[:at])[: size - since]), strict=True)
+        known = [list(column) for column in columns] or [[] for _ in self._rates]
+        for values, is_rate, held in zip(known, self._rates, self._held(), strict=True):
+            if is_rate:
+                values[:] = [value * RATE_UNIT for value in values]
+            values.extend([held] * since)
+        return Series(first * self.step, self.step, known)
 
     def newest(self, utc: float) -> list[float]:
         """The values of all columns now; NaN where nothing is known."""
-        width = len(self._rates)
-        if int(utc // self.step) > self._slot:
-            return self._held()
-        at = self._slot % self.size * width
-        return self._values[at : at + width].tolist()
+        return self._held() if int(utc // self.step) > self._slot else self._newest.tolist()
 
     def _held(self) -> list[float]:
         """The values of steps after the last one that has some."""
-        width = len(self._rates)
         if self._slot < 0 or self._interrupted:
-            return [nan] * width
-        last = self._slot % self.size * width
+            return [nan] * len(self._rates)
         return [
-            0.0 if is_rate else self._values[last + column]
-            for column, is_rate in enumerate(self._rates)
+            0.0 if is_rate else value
+            for value, is_rate in zip(self._newest, self._rates, strict=True)
         ]
 
     # Over a restart
 
     def dump(self) -> tuple[int, bytes]:
-        return self._slot, self._values.tobytes()
+        self._put_newest()
+        return self._slot, bytes(self._steps)
 
-    def restore(self, slot: int, values: bytes) -> bool:
+    def restore(self, slot: int, steps: bytes) -> bool:
         """Take what `dump` of a ring of the same form returned; False if it was of another."""
-        if len(values) != self.memory or slot < -1:
+        if len(steps) != self.memory or slot < -1:
             return False
-        self._values = array("f", values)
+        self._steps = bytearray(steps)
         self._slot = slot
+        row = _row(self._rates)
+        last = row.unpack_from(self._steps, slot % self.size * row.size)
+        self._newest = array("f", _unpacked(last, self._rates))
         self._interrupted = True
         return True
+
+
+@cache
+def _row(rates: tuple[bool, ...]) -> Struct:
+    """A step: 4 bytes for a value, 2 for a rate."""
+    return Struct("<" + "".join("e" if is_rate else "f" for is_rate in rates))
+
+
+def _packed(values: Sequence[float], rates: tuple[bool, ...]) -> bytes:
+    return _row(rates).pack(
+        *(
+            min(value, LARGEST_RATE) / RATE_UNIT if is_rate else value
+            for value, is_rate in zip(values, rates, strict=True)
+        )
+    )
+
+
+def _unpacked(step: Sequence[float], rates: tuple[bool, ...]) -> list[float]:
+    return [
+        value * RATE_UNIT if is_rate else value for value, is_rate in zip(step, rates, strict=True)
+    ]

@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from openmsmq.client.errors import ConnectionLost
 
 from .figures import Figures
+from .queue_info import QueueInfo
 from .trust.person import Person
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ class Seen(msgspec.Struct, frozen=True):
 class View(NamedTuple):
     """What somebody sees of a list of queues, whose counts are kept up to date in their place."""
 
-    queues: list[dict[str, Any]]
+    queues: list[QueueInfo]
     paths: frozenset[str]
-    infos: list[dict[str, Any]]
+    infos: list[QueueInfo]
 
 
 class Sight:
@@ -47,7 +48,7 @@ class Sight:
         self._asking: dict[str, asyncio.Lock] = {}
         self._views: dict[Person, View] = {}
 
-    async def infos(self, caller: "Caller") -> list[dict[str, Any]]:
+    async def infos(self, caller: "Caller") -> list[QueueInfo]:
         """The queues that somebody may see, system queues included, with the newest counts."""
         paths = await self._paths(caller)
         person, queues = caller.person, self._figures.queues
@@ -55,11 +56,7 @@ class Sight:
         if view is None or view.queues is not queues or view.paths is not paths:
             if len(self._views) >= MOST_PRINCIPALS:
                 self._views.clear()
-            seen = [
-                info
-                for info in queues
-                if info["path"] in paths and person.may_use(info["path"].partition("\\")[2])
-            ]
+            seen = [info for info in queues if info.path in paths and person.may_use(info.name)]
             view = self._views[person] = View(queues, paths, seen)
         return view.infos
 
@@ -78,7 +75,7 @@ class Sight:
             try:
                 manager = await caller.manager()
                 listed = manager.iter_queues(include_system=True)
-                paths = frozenset([info["path"] async for info in listed])
+                paths = self._shared([info["path"] async for info in listed])
             except ConnectionLost:
                 if known is None:
                     raise
@@ -91,6 +88,12 @@ class Sight:
                 oldest, _ = self._seen.popitem(last=False)
                 self._asking.pop(oldest, None)
             return paths
+
+    def _shared(self, paths: list[str]) -> frozenset[str]:
+        """The same paths; texts that the figures have are not kept twice."""
+        known = {info.path: info.path for info in self._figures.queues}
+        # A set of known size takes half of what one that grew takes.
+        return frozenset(dict.fromkeys(known.get(path, path) for path in paths))
 
     def _is_known(self, principal: str) -> bool:
         seen = self._seen.get(principal)

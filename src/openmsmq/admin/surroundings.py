@@ -6,8 +6,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from cryptography import x509
-
 from openmsmq.wire.errors import MsmqError
 
 if TYPE_CHECKING:
@@ -61,8 +59,9 @@ class Surroundings:
         manager = await self._console.manager()
         own = manager.identity.guid.casefold()
         picture = self._console.sampler.picture
+        arrived = picture.columns.get("arrived_messages", ())
         counts = {
-            queue.path: int(queue.values.get("arrived_messages", 0))
+            queue.path: int(arrived[queue.row])
             for queue in picture.queues.values()
             if queue.kind == "queue"
         }
@@ -94,6 +93,11 @@ class Surroundings:
 def ends_of(files: dict[str, Path]) -> dict[str, float | str]:
     """When certificates end, the first of a file; or why that is not known."""
     found: dict[str, float | str] = {}
+    if not files:
+        return found
+    # Some 10 MB, which a console without certificates does not need.
+    from cryptography import x509
+
     for key, file in files.items():
         try:
             chain = x509.load_pem_x509_certificates(file.read_bytes())

@@ -7,6 +7,7 @@ import pytest
 
 from openmsmq.admin.pages.attention import RULES, View, attention, watched
 from openmsmq.admin.pages.rows import LinkRow, QueueRow
+from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.settings import ConsoleSettings
 from openmsmq.directory.objects import UNLIMITED
 
@@ -43,14 +44,18 @@ LINK = LinkRow(
     paused=False,
     history=[],
 )
-INFO: dict[str, Any] = {
-    "path": r"alpha\private$\orders",
-    "kind": "queue",
-    "quota": UNLIMITED,
-    "bytes": 100,
-    "messages": 10,
-    "held_messages": 0,
-}
+TEXTS = dict.fromkeys(("label", "privacy", "receive_error_handling"), "")
+INFO = QueueInfo.of(
+    {
+        **dict.fromkeys(QueueInfo.__struct_fields__, 0),
+        **TEXTS,
+        "path": r"alpha\private$\orders",
+        "kind": "queue",
+        "quota": UNLIMITED,
+        "bytes": 100,
+        "messages": 10,
+    }
+)
 STATUS: dict[str, Any] = {
     "throttled": False,
     "online": True,
@@ -69,7 +74,7 @@ def link(**changes: Any) -> View:
 
 
 def info(**changes: Any) -> View:
-    return QUIET._replace(infos=[INFO | changes])
+    return QUIET._replace(infos=[msgspec.structs.replace(INFO, **changes)])
 
 
 def status(**changes: Any) -> View:

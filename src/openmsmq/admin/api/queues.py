@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 import msgspec
 
 from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.client.properties import QueueProperties
 from openmsmq.wire.codes.queue_error import AccessDenied
@@ -156,13 +157,13 @@ def full_name(queue: str) -> str:
     return f".\\{queue}"
 
 
-def queue_record(info: dict[str, Any]) -> QueueRecord:
+def queue_record(info: QueueInfo) -> QueueRecord:
     """The record of a queue from what the queue manager says of it."""
-    values = {name: info[name] for name in _DIRECT_FIELDS}
+    values = {name: getattr(info, name) for name in _DIRECT_FIELDS}
     return QueueRecord(
-        name=info["path"].partition("\\")[2],
-        quota=_quota(info["quota"]),
-        journal_quota=_quota(info["journal_quota"]),
+        name=info.name,
+        quota=_quota(info.quota),
+        journal_quota=_quota(info.journal_quota),
         **values,
     )
 
@@ -179,7 +180,8 @@ def _quota(value: int) -> int | None:
 async def all_queues(caller: Caller, *, system: bool = False) -> list[QueueRecord]:
     """Every queue that the caller may see."""
     manager = await caller.manager()
-    records = [queue_record(info) for info in await manager.queues(include_system=system)]
+    listed = manager.iter_queues(include_system=system)
+    records = [queue_record(QueueInfo.of(info)) async for info in listed]
     return [record for record in records if caller.person.may_use(record.name)]
 
 
@@ -266,7 +268,7 @@ async def show_queue(caller: Caller, queue: str) -> QueueRecord:
     """One queue."""
     caller.need_queue(queue)
     manager = await caller.manager()
-    return queue_record(await manager.queue_info(full_name(queue)))
+    return queue_record(QueueInfo.of(await manager.queue_info(full_name(queue))))
 
 
 async def create_queue(caller: Caller, body: QueueCreation) -> QueueRecord:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from openmsmq.admin.meters import REQUEST_BOUNDS, ConsoleMeters
 from openmsmq.admin.picture import Picture
 
-from .text import Family, histogram, labelled, labels, number, single
+from .text import Family, histogram, labelled, labels, listed, number, single
 
 # Ends of sessions and of clients that a broken protocol caused.
 _VIOLATIONS: Final = ("protocol", "malformed", "violation", "faulty")
@@ -241,7 +241,7 @@ def console_families(meters: ConsoleMeters, restarts: int) -> Iterator[Family]:
         restarts,
     )
     if meters.drift is not None:
-        yield Family(
+        yield listed(
             "msmq_definitions_drift",
             "gauge",
             "Definitions that differ from what there is.",

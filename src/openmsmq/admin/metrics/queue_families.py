@@ -1,13 +1,11 @@
 """The series of queues: each has them from its creation to its deletion."""
 
-from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
-from operator import add
-from typing import Final, NamedTuple
+from array import array
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
-from openmsmq.admin.picture import Picture, QueuePicture
-
-from .text import Family, Kind, escaped, number, single
+from .shown_queues import ShownQueues
+from .text import Family, Kind, encoded, escaped, listed, number, single
 
 OTHER: Final = "(other)"
 # No quota is set.
@@ -59,33 +57,15 @@ SPARSE: Final = (
 )
 
 
-class Shown(NamedTuple):
-    """The queues with series of their own, and those that are summed."""
-
-    queues: list[QueuePicture]
-    others: list[QueuePicture]
-
-
-def shown_queues(picture: Picture, limit: int, pattern: str = "") -> Shown:
-    """The oldest queues up to a limit, of those whose names match."""
-    queues = [queue for queue in picture.queues.values() if queue.values]
-    if pattern:
-        wanted = pattern.lower()
-        queues = [queue for queue in queues if fnmatchcase(queue.path.lower(), wanted)]
-    queues.sort(key=lambda queue: queue.number)
-    return Shown(queues[:limit], queues[limit:])
-
-
-def queue_families(shown: Shown, utc: float) -> Iterator[Family]:
+def queue_families(shown: ShownQueues, utc: float) -> Iterator[Family]:
     """Every family of queues."""
-    marks = [f'{{queue="{escaped(queue.path)}"}} ' for queue in shown.queues]
     for series in SERIES:
-        yield _family(series, shown, marks)
+        yield _family(series, shown)
     for series in SPARSE:
-        yield _sparse(series, shown.queues)
-    yield _ages(shown, marks, utc)
-    yield _quotas(shown.queues, marks)
-    yield _last_received(shown, marks)
+        yield _sparse(series, shown)
+    yield _ages(shown, utc)
+    yield _quotas(shown)
+    yield _last_received(shown)
     yield _deleted(shown)
     yield single(
         "msmq_metrics_other_queues",
@@ -95,89 +75,80 @@ def queue_families(shown: Shown, utc: float) -> Iterator[Family]:
     )
 
 
-def _each(name: str, marks: list[str], values: list[str]) -> list[str]:
-    """A line for each queue, in one piece: there may be many thousands."""
-    return [name + f"\n{name}".join(map(add, marks, values))] if marks else []
+def _other(name: str, value: float) -> bytes:
+    """The line of the queues without series of their own."""
+    return encoded(f'{name}{{queue="{OTHER}"}} {number(value)}\n')
 
 
-def _family(series: QueueSeries, shown: Shown, marks: list[str]) -> Family:
+def _family(series: QueueSeries, shown: ShownQueues) -> Family:
     name, column = f"msmq_queue_{series.name}", series.column
 
-    def lines() -> Iterable[str]:
-        found = _each(name, marks, [str(queue.values[column]) for queue in shown.queues])
+    def pieces() -> Iterator[bytes]:
+        yield from shown.lines(name, shown.values(column))
         if shown.others:
-            total = sum(queue.values[column] for queue in shown.others)
-            found.append(f'{name}{{queue="{OTHER}"}} {total}')
-        return found
+            yield _other(name, sum(shown.other_values(column)))
 
-    return Family(name, series.kind, series.help, lines)
+    return Family(name, series.kind, series.help, pieces)
 
 
-def _sparse(series: QueueSeries, queues: list[QueuePicture]) -> Family:
+def _sparse(series: QueueSeries, shown: ShownQueues) -> Family:
     name, column = f"msmq_queue_{series.name}", series.column
-    return Family(
+    return listed(
         name,
         series.kind,
         series.help,
         lambda: [
-            f'{name}{{queue="{escaped(queue.path)}"}} {queue.values[column]}'
-            for queue in queues
-            if queue.values[column]
+            f'{name}{{queue="{escaped(queue.path)}"}} {count}'
+            for queue, count in zip(shown.queues, shown.values(column), strict=True)
+            if count
         ],
     )
 
 
-def _ages(shown: Shown, marks: list[str], utc: float) -> Family:
+def _ages(shown: ShownQueues, utc: float) -> Family:
     name = "msmq_queue_oldest_message_age_seconds"
 
-    def age(queue: QueuePicture) -> float:
-        arrived = queue.values["oldest_arrived"]
-        return max(utc - arrived, 0.0) if arrived else 0.0
-
-    def lines() -> Iterable[str]:
+    def ages(oldest: "array[Any]") -> "array[Any]":
         # Most queues are empty.
-        ages = [
-            number(round(age(queue), 3)) if queue.values["oldest_arrived"] else "0"
-            for queue in shown.queues
-        ]
-        found = _each(name, marks, ages)
+        return array("d", [round(max(utc - each, 0.0), 3) if each else 0.0 for each in oldest])
+
+    def pieces() -> Iterator[bytes]:
+        yield from shown.lines(name, ages(shown.values("oldest_arrived")), number)
         if shown.others:
-            oldest = max(map(age, shown.others))
-            found.append(f'{name}{{queue="{OTHER}"}} {number(round(oldest, 3))}')
-        return found
+            yield _other(name, max(ages(shown.other_values("oldest_arrived"))))
 
-    return Family(name, "gauge", "How long the oldest message has waited; 0 for none.", lines)
+    return Family(name, "gauge", "How long the oldest message has waited; 0 for none.", pieces)
 
 
-def _quotas(queues: list[QueuePicture], marks: list[str]) -> Family:
+def _quotas(shown: ShownQueues) -> Family:
     name = "msmq_queue_quota_bytes"
 
-    def lines() -> Iterable[str]:
-        kilobytes = [queue.values["quota"] for queue in queues]
-        quotas = ["+Inf" if each >= NO_QUOTA else number(each * KIBIBYTE) for each in kilobytes]
-        return _each(name, marks, quotas)
+    def text(kilobytes: int) -> str:
+        return "+Inf" if kilobytes >= NO_QUOTA else number(kilobytes * KIBIBYTE)
 
-    return Family(name, "gauge", "How many bytes the queue may have; +Inf without a quota.", lines)
+    return Family(
+        name,
+        "gauge",
+        "How many bytes the queue may have; +Inf without a quota.",
+        lambda: shown.lines(name, shown.values("quota"), text),
+    )
 
 
-def _last_received(shown: Shown, marks: list[str]) -> Family:
+def _last_received(shown: ShownQueues) -> Family:
     name = "msmq_queue_last_received_timestamp_seconds"
 
-    def lines() -> Iterable[str]:
-        times = [queue.values["last_received"] for queue in shown.queues]
-        found = _each(name, marks, [number(each) if each else "0" for each in times])
+    def pieces() -> Iterator[bytes]:
+        yield from shown.lines(name, shown.values("last_received"), number)
         if shown.others:
-            last = max(queue.values["last_received"] for queue in shown.others)
-            found.append(f'{name}{{queue="{OTHER}"}} {number(last)}')
-        return found
+            yield _other(name, max(shown.other_values("last_received")))
 
-    return Family(name, "gauge", "When a message was last received; 0 for never.", lines)
+    return Family(name, "gauge", "When a message was last received; 0 for never.", pieces)
 
 
-def _deleted(shown: Shown) -> Family:
+def _deleted(shown: ShownQueues) -> Family:
     name = "msmq_queue_deleted_messages_total"
 
-    def lines() -> Iterable[str]:
+    def lines() -> list[str]:
         found = [
             f'{name}{{queue="{escaped(queue.path)}",reason="{reason}"}} {count}'
             for queue in shown.queues
@@ -192,4 +163,4 @@ def _deleted(shown: Shown) -> Family:
         ]
         return found
 
-    return Family(name, "counter", "Messages that left the queue unread, by reason.", lines)
+    return listed(name, "counter", "Messages that left the queue unread, by reason.", lines)

@@ -3,7 +3,7 @@
 import ipaddress
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from starlette.requests import Request
@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from openmsmq.admin.console import Console
+from openmsmq.admin.meters import Receive, Scope, Send
 
 from .families import (
     console_families,
@@ -19,8 +20,9 @@ from .families import (
     outgoing_families,
     store_families,
 )
-from .queue_families import queue_families, shown_queues
-from .text import OPENMETRICS, PREFIX, PROMETHEUS, Family, write
+from .queue_families import queue_families
+from .shown_queues import ShownQueues
+from .text import OPENMETRICS, PREFIX, PROMETHEUS, Family, listed, write
 from .windows_families import windows_families
 
 # How old a picture may be that a scrape shows.
@@ -28,9 +30,42 @@ FRESH_SECONDS: Final = 0.25
 GZIP_LEVEL: Final = 1
 # The largest window, with the header of gzip.
 GZIP_BITS: Final = zlib.MAX_WBITS + 16
+# How many bytes are written at once.
+CHUNK_BYTES: Final = 256 * 1024
+
+
+class PiecesResponse(Response):
+    """An answer in pieces, which are put together only as they are sent."""
+
+    def __init__(self, pieces: list[bytes], headers: Mapping[str, str]) -> None:
+        super().__init__(headers={**headers, "Content-Length": str(sum(map(len, pieces)))})
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        await send(start)
+        for chunk in chunks(self._pieces):
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in larger pieces."""
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= CHUNK_BYTES:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
 
 
 def metrics_routes(console: Console) -> Sequence[BaseRoute]:
+    families = Families(console)
+
     async def metrics(request: Request) -> Response:
         if not may_read(console, request):
             return PlainTextResponse(
@@ -41,26 +76,23 @@ def metrics_routes(console: Console) -> Sequence[BaseRoute]:
         await console.sampler.fresh(FRESH_SECONDS)
         query = request.query_params
         openmetrics = "application/openmetrics-text" in request.headers.get("accept", "")
-        families = wanted(
-            all_families(console, query.get("queue", "")), frozenset(query.getlist("family"))
-        )
-        parts = write(families, openmetrics=openmetrics)
+        names = frozenset(query.getlist("family"))
+        pieces = write(wanted(families.all(query.get("queue", "")), names), openmetrics=openmetrics)
         headers = {"Cache-Control": "no-store", "Vary": "Accept, Accept-Encoding"}
         if "gzip" in request.headers.get("accept-encoding", ""):
-            parts = compressed(parts)
+            pieces = compressed(pieces)
             headers["Content-Encoding"] = "gzip"
-        content = b"".join(parts)
         kind = OPENMETRICS if openmetrics else PROMETHEUS
-        return Response(content, headers={**headers, "Content-Type": kind})
+        return PiecesResponse(list(pieces), {**headers, "Content-Type": kind})
 
     return [Route("/metrics", metrics)]
 
 
-def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The parts as one gzip file."""
+def compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces as one gzip file."""
     compressor = zlib.compressobj(GZIP_LEVEL, wbits=GZIP_BITS)
-    for part in parts:
-        yield compressor.compress(part)
+    for piece in pieces:
+        yield compressor.compress(piece)
     yield compressor.flush()
 
 
@@ -80,25 +112,42 @@ def is_loopback(request: Request) -> bool:
         return False
 
 
-def all_families(console: Console, pattern: str = "") -> Iterator[Family]:
-    """Everything that there is to show; without a queue manager only what the console knows."""
-    sampler = console.sampler
-    picture = sampler.picture
-    if not sampler.fault and picture.head:
-        utc = picture.head["utc"] + time.monotonic() - (sampler.taken or 0.0)
-        shown = shown_queues(picture, console.settings.metrics_queues, pattern)
-        yield from manager_families(picture)
-        yield from count_families(picture)
-        yield from queue_families(shown, utc)
-        yield from outgoing_families(picture, utc)
-        yield from store_families(picture)
-        if console.settings.metrics_windows_names:
-            yield from windows_families(picture, shown)
-    else:
-        yield Family(
-            "msmq_ready", "gauge", "1 when it is ready, else 0.", lambda: ("msmq_ready 0",)
-        )
-    yield from console_families(console.meters, console.settings.restarts)
+class Families:
+    """Everything that there is to show."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._shown: ShownQueues | None = None
+
+    def all(self, pattern: str = "") -> Iterator[Family]:
+        """All families; without a queue manager only what the console knows."""
+        console = self._console
+        sampler = console.sampler
+        picture = sampler.picture
+        if not sampler.fault and picture.head:
+            utc = picture.head["utc"] + time.monotonic() - (sampler.taken or 0.0)
+            shown = self._queues(pattern)
+            yield from manager_families(picture)
+            yield from count_families(picture)
+            yield from queue_families(shown, utc)
+            yield from outgoing_families(picture, utc)
+            yield from store_families(picture)
+            if console.settings.metrics_windows_names:
+                yield from windows_families(picture, shown)
+        else:
+            yield listed(
+                "msmq_ready", "gauge", "1 when it is ready, else 0.", lambda: ("msmq_ready 0",)
+            )
+        yield from console_families(console.meters, console.settings.restarts)
+
+    def _queues(self, pattern: str) -> ShownQueues:
+        """The queues to show: the same as before, with their lines, as long as they are these."""
+        picture, limit = self._console.sampler.picture, self._console.settings.metrics_queues
+        if pattern:
+            return ShownQueues(picture, limit, pattern)
+        if self._shown is None or self._shown.generation != picture.generation:
+            self._shown = ShownQueues(picture, limit)
+        return self._shown
 
 
 def wanted(families: Iterator[Family], names: frozenset[str]) -> Iterator[Family]:

@@ -18,14 +18,14 @@ class Family(NamedTuple):
 
     Attributes:
         name: with its prefix; of a counter with `_total`.
-        lines: makes the lines of its series, one or more in a piece; called only when the family is
-            written.
+        pieces: makes the lines of its series, one or more in a piece, each with its end; called
+            only when the family is written.
     """
 
     name: str
     kind: Kind
     help: str
-    lines: Callable[[], Iterable[str]]
+    pieces: Callable[[], Iterable[bytes]]
 
 
 def escaped(text: str) -> str:
@@ -43,16 +43,28 @@ def number(value: float) -> str:
     return repr(int(value)) if float(value).is_integer() else repr(float(value))
 
 
+def encoded(text: str) -> bytes:
+    """Text as it is sent; half of a surrogate pair, which UTF-8 cannot carry, becomes a `?`."""
+    return text.encode("utf-8", "replace")
+
+
+def listed(name: str, kind: Kind, description: str, lines: Callable[[], Iterable[str]]) -> Family:
+    """A family from lines without their ends."""
+    return Family(
+        name, kind, description, lambda: [encoded("".join(f"{line}\n" for line in lines()))]
+    )
+
+
 def single(name: str, kind: Kind, description: str, value: float) -> Family:
     """A family of one series without labels."""
-    return Family(name, kind, description, lambda: (f"{name} {number(value)}",))
+    return listed(name, kind, description, lambda: (f"{name} {number(value)}",))
 
 
 def labelled(
     name: str, kind: Kind, description: str, series: Iterable[tuple[str, float]]
 ) -> Family:
     """A family of series with labels as `labels` writes them."""
-    return Family(
+    return listed(
         name, kind, description, lambda: [f"{name}{each} {number(value)}" for each, value in series]
     )
 
@@ -72,7 +84,7 @@ def histogram(
             f"{name}_count {sums[-1]}",
         ]
 
-    return Family(name, "histogram", description, lines)
+    return listed(name, "histogram", description, lines)
 
 
 def bound_text(bound: float) -> str:
@@ -81,7 +93,7 @@ def bound_text(bound: float) -> str:
 
 
 def write(families: Iterable[Family], *, openmetrics: bool) -> Iterator[bytes]:
-    """The families one by one: all of them as text would take much memory at once."""
+    """The families, piece by piece."""
     for name, kind, description, make in families:
         shown, word = name, str(kind)
         if openmetrics:
@@ -89,11 +101,9 @@ def write(families: Iterable[Family], *, openmetrics: bool) -> Iterator[bytes]:
             shown = shown.removesuffix(_INFO) if kind == "info" else shown
         elif kind == "info":
             word = "gauge"
-        lines = list(make())
-        if not lines:
-            continue
-        head = (f"# HELP {shown} {description}", f"# TYPE {shown} {word}")
-        # Half of a surrogate pair, which UTF-8 cannot carry, becomes a question mark.
-        yield "\n".join((*head, *lines, "")).encode("utf-8", "replace")
+        pieces = [piece for piece in make() if piece]
+        if pieces:
+            yield encoded(f"# HELP {shown} {description}\n# TYPE {shown} {word}\n")
+            yield from pieces
     if openmetrics:
         yield b"# EOF\n"

@@ -5,8 +5,8 @@ from typing import Final
 
 from openmsmq.admin.picture import Picture, QueuePicture
 
-from .queue_families import Shown
-from .text import Family, escaped, number
+from .shown_queues import ShownQueues
+from .text import Family, escaped, listed, number
 
 ALL: Final = "Computer Queues"
 _GAUGES: Final = (
@@ -17,12 +17,12 @@ _GAUGES: Final = (
 )
 
 
-def windows_families(picture: Picture, shown: Shown) -> Iterator[Family]:
+def windows_families(picture: Picture, shown: ShownQueues) -> Iterator[Family]:
     """Four gauges with the label `name`, a path name with the computer."""
     computer = picture.head["status"]["name"].lower()
     queues = [queue for queue in shown.queues if queue.kind == "queue"]
     for name, description, column in _GAUGES:
-        yield Family(
+        yield listed(
             f"windows_msmq_{name}",
             "gauge",
             description,
@@ -34,14 +34,14 @@ def _lines(
     name: str, column: str, computer: str, queues: list[QueuePicture], picture: Picture
 ) -> Callable[[], list[str]]:
     def lines() -> list[str]:
-        total = sum(queue.values.get(column, 0) for queue in picture.queues.values())
+        values = picture.columns.get(column, ())
         return [
             *(
                 f'{name}{{name="{escaped(f"{computer}{chr(92)}{queue.path}")}"}} '
-                f"{queue.values[column]}"
+                f"{values[queue.row]}"
                 for queue in queues
             ),
-            f'{name}{{name="{ALL}"}} {number(total)}',
+            f'{name}{{name="{ALL}"}} {number(sum(values))}',
         ]
 
     return lines

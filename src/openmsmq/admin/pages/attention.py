@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.settings import ConsoleSettings
 from openmsmq.admin.web import segment
 from openmsmq.directory.objects import UNLIMITED
@@ -35,7 +36,7 @@ class View(NamedTuple):
     """What the rules look at: only queues that the person may see."""
 
     status: dict[str, Any]
-    infos: Sequence[dict[str, Any]]
+    infos: Sequence[QueueInfo]
     rows: Sequence[QueueRow]
     links: Sequence[LinkRow]
     settings: ConsoleSettings
@@ -116,11 +117,11 @@ def _too_old(view: View) -> Iterator[Item]:
 
 def _quota(view: View) -> Iterator[Item]:
     for info in view.infos:
-        if info["quota"] == UNLIMITED or not info["quota"]:
+        if info.quota == UNLIMITED or not info.quota:
             continue
-        percent = 100 * info["bytes"] // (info["quota"] * QUOTA_BYTES)
+        percent = 100 * info.bytes // (info.quota * QUOTA_BYTES)
         if percent >= view.settings.console_quota_percent:
-            name = info["path"].partition("\\")[2]
+            name = info.name
             yield Item(
                 "bad" if percent >= 99 else "warn",
                 "circle-alert",
@@ -206,8 +207,8 @@ def _dead_letters(view: View) -> Iterator[Item]:
 
 def _poison(view: View) -> Iterator[Item]:
     for info in view.infos:
-        name = info["path"].partition("\\")[2]
-        count = info["messages"] if name.endswith(POISON) else info["held_messages"]
+        name = info.name
+        count = info.messages if name.endswith(POISON) else info.held_messages
         if count:
             yield Item(
                 "warn",
@@ -235,13 +236,13 @@ def _in_doubt(view: View) -> Iterator[Item]:
 
 def _journal(view: View) -> Iterator[Item]:
     for info in view.infos:
-        large = info["messages"] >= view.settings.console_journal_messages
-        if info["kind"] in JOURNALS and info["quota"] == UNLIMITED and large:
-            name = info["path"].partition("\\")[2]
+        large = info.messages >= view.settings.console_journal_messages
+        if info.kind in JOURNALS and info.quota == UNLIMITED and large:
+            name = info.name
             yield Item(
                 "warn",
                 "notebook-text",
-                f"{short_name(name)} has {count_text(info['messages'], 'message')} and no quota",
+                f"{short_name(name)} has {count_text(info.messages, 'message')} and no quota",
                 "A journal grows until somebody reads or purges it, or it has a quota.",
                 "",
                 "/journals",

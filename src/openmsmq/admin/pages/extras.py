@@ -117,10 +117,10 @@ class Extras:
         text = request.query_params.get("text", "").strip()
         needle = text.casefold()
         queues = [
-            _entry("inbox", short_name(name), f"/queues/{segment(name)}", count(info["messages"]))
+            _entry("inbox", short_name(name), f"/queues/{segment(name)}", count(info.messages))
             for info in await caller.seen()
-            for name in (info["path"].partition("\\")[2],)
-            if info["kind"] == "queue" and needle in name.casefold()
+            for name in (info.name,)
+            if info.kind == "queue" and needle in name.casefold()
         ]
         queues.sort(
             key=lambda entry: (not entry["title"].casefold().startswith(needle), entry["title"])

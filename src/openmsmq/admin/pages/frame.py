@@ -22,7 +22,7 @@ async def frame_values(caller: Caller, current: str) -> dict[str, Any]:
         else sum(1 for entry in figures.outgoing if entry["last_error"] and entry["messages"])
     )
     dead = status.get("dead_letters", 0)
-    queues = sum(1 for info in await caller.seen() if info["kind"] == "queue")
+    queues = sum(1 for info in await caller.seen() if info.kind == "queue")
     jobs = caller.desk.care.job_counts()["running"]
     sessions = sum(status.get("sessions", {}).values())
     return {

@@ -58,20 +58,20 @@ async def journals_page(
     """Journals: their sizes."""
     del query, names
     rows = []
-    for info in sorted(await caller.seen(), key=lambda each: -int(each["messages"])):
-        name = info["path"].partition("\\")[2]
-        if info["kind"] not in ("journal", "machine_journal"):
+    for info in sorted(await caller.seen(), key=lambda each: -each.messages):
+        name = info.name
+        if info.kind not in ("journal", "machine_journal"):
             continue
-        if info["kind"] == "journal" and not info["messages"]:
+        if info.kind == "journal" and not info.messages:
             continue
-        title = "of this machine" if info["kind"] == "machine_journal" else short_name(name)
+        title = "of this machine" if info.kind == "machine_journal" else short_name(name)
         rows.append(
             [
                 _cell("Journal", title.removesuffix(";JOURNAL"), f"/queues/{segment(name)}"),
-                _cell("Messages", count_text(info["messages"])),
-                _cell("Size", size_text(info["bytes"])),
-                _cell("Oldest", duration_text(info["oldest_message_age_seconds"])),
-                _cell("Quota", quota_text(info["quota"])),
+                _cell("Messages", count_text(info.messages)),
+                _cell("Size", size_text(info.bytes)),
+                _cell("Oldest", duration_text(info.oldest_message_age_seconds)),
+                _cell("Quota", quota_text(info.quota)),
                 _cell("Last hour", spark(caller.desk.figures.line(name))),
             ]
         )

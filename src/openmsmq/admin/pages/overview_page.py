@@ -6,6 +6,7 @@ from typing import Any, Final
 from starlette.datastructures import QueryParams
 
 from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
 
 from .attention import RULES, View, attention
@@ -27,7 +28,7 @@ async def overview_page(
     settings = caller.desk.settings
     infos = await caller.seen()
     unread = settings.console_unread_seconds
-    rows = [queue_row(info, figures, unread) for info in infos if info["kind"] == "queue"]
+    rows = [queue_row(info, figures, unread) for info in infos if info.kind == "queue"]
     rows.sort(key=lambda row: (-(row.arriving or 0.0), -row.messages, row.name))
     # Also of those that may have grown.
     grown = [row for row in rows[BUSIEST:] if row.messages >= settings.console_growth_messages]
@@ -59,7 +60,7 @@ def _deepest(rows: list[QueueRow]) -> list[QueueRow]:
 
 
 def _view(
-    caller: Caller, infos: list[dict[str, Any]], rows: list[QueueRow], links: list[LinkRow]
+    caller: Caller, infos: list[QueueInfo], rows: list[QueueRow], links: list[LinkRow]
 ) -> View:
     """What the rules look at; a token for some queues is told about these only."""
     desk = caller.desk

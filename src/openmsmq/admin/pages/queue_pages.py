@@ -14,6 +14,7 @@ from openmsmq.admin.api import tracing
 from openmsmq.admin.api.queues import QueueRecord
 from openmsmq.admin.api.searching import condition_of, with_text
 from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.admin.web import segment
 from openmsmq.care.filters import Condition, Matcher, filter_to_data
@@ -40,6 +41,7 @@ SHOWN_QUEUES: Final = 500
 # How many queues the first pane of a queue lists, and what else is in it.
 SIDE_QUEUES: Final = 200
 SIDE_KINDS: Final = ("deadletter", "xact_deadletter", "machine_journal")
+JOURNAL: Final = ";JOURNAL"
 SORTS: Final = ("name", "messages", "arriving", "leaving", "oldest", "readers", "bytes")
 
 
@@ -47,7 +49,7 @@ async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str])
     """The list of queues."""
     del names
     figures, unread = caller.desk.figures, caller.desk.settings.console_unread_seconds
-    listed = [info for info in await caller.seen() if info["kind"] == "queue"]
+    listed = [info for info in await caller.seen() if info.kind == "queue"]
     rows = queue_calls.matching(
         (queue_row(info, figures, unread) for info in listed), query.get("filter", "")
     )
@@ -119,9 +121,13 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
     caller.need_queue(queue)
     infos = await caller.seen()
     owner = queue.partition(";")[0] if not queue.startswith("system$") else queue
-    named = {each["path"].partition("\\")[2].casefold(): each for each in infos}
+    named = {each.name.casefold(): each for each in infos}
     found = named.get(queue.casefold())
-    info = None if found is None else queue_calls.queue_record(found)
+    if found is not None:
+        info: QueueRecord | None = queue_calls.queue_record(found)
+    else:
+        is_journal = queue.upper().endswith(JOURNAL)
+        info = await _empty_journal(caller, queue) if is_journal else None
     side = [
         entry
         for each in _queues_beside(named, owner.casefold())
@@ -131,14 +137,14 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
     unread = ""
     quiet = caller.desk.settings.console_unread_seconds
     if found is not None and is_unread(found, quiet):
-        unread = f"no reader for {age(found['oldest_message_age_seconds'])}"
+        unread = f"no reader for {age(found.oldest_message_age_seconds)}"
     return {
         "crumbs": [("Queues", "/queues"), (short_name(queue), "")],
         "queue": queue,
         "queue_short": short_name(queue),
         "info": info,
         "side": side,
-        "side_is_part": sum(each["kind"] == "queue" for each in infos) > SIDE_QUEUES,
+        "side_is_part": sum(each.kind == "queue" for each in infos) > SIDE_QUEUES,
         "unread": unread,
         "messages_total": total,
         "tab": tab,
@@ -149,29 +155,37 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
     }
 
 
-def _queues_beside(named: dict[str, dict[str, Any]], owner: str) -> list[dict[str, Any]]:
+async def _empty_journal(caller: Caller, queue: str) -> QueueRecord | None:
+    """A journal that the figures leave out; None if there is none."""
+    try:
+        return await queue_calls.show_queue(caller, queue)
+    except MsmqError:
+        return None
+
+
+def _queues_beside(named: dict[str, QueueInfo], owner: str) -> list[QueueInfo]:
     """What the first pane lists: the queues before and after this one, and those of the system."""
-    queues = sorted(name for name, each in named.items() if each["kind"] == "queue")
+    queues = sorted(name for name, each in named.items() if each.kind == "queue")
     start = max(0, min(bisect_left(queues, owner) - SIDE_QUEUES // 2, len(queues) - SIDE_QUEUES))
-    system = sorted(name for name, each in named.items() if each["kind"] in SIDE_KINDS)
+    system = sorted(name for name, each in named.items() if each.kind in SIDE_KINDS)
     return [named[name] for name in [*queues[start : start + SIDE_QUEUES], *system]]
 
 
 def _side_of(
-    info: dict[str, Any], named: dict[str, dict[str, Any]], owner: str, queue: str
+    info: QueueInfo, named: dict[str, QueueInfo], owner: str, queue: str
 ) -> Iterator[dict[str, Any]]:
     """A queue in the first pane; the one that is shown with its subqueues and journal."""
-    name, messages = info["path"].partition("\\")[2], int(info["messages"])
-    if info["kind"] != "queue":
+    name, messages = info.name, info.messages
+    if info.kind != "queue":
         yield _side(name, name.partition(";")[2].lower(), messages, queue)
         return
     yield _side(name, short_name(name), messages, queue)
     if name.casefold() == owner.casefold():
-        for sub in info["subqueues"]:
+        for sub in info.subqueues:
             yield _side(f"{name};{sub}", f";{sub}", _depth(named, f"{name};{sub}"), queue, sub)
-        if info["journal"] or info["journal_messages"]:
-            count = info["journal_messages"]
-            yield _side(f"{name};JOURNAL", "journal", count, queue, "journal")
+        if info.journal or info.journal_messages:
+            count = info.journal_messages
+            yield _side(f"{name}{JOURNAL}", "journal", count, queue, "journal")
 
 
 def _side(name: str, title: str, messages: int, current: str, sub: str = "") -> dict[str, Any]:
@@ -185,10 +199,10 @@ def _side(name: str, title: str, messages: int, current: str, sub: str = "") -> 
     }
 
 
-def _depth(named: dict[str, dict[str, Any]], queue: str) -> int:
+def _depth(named: dict[str, QueueInfo], queue: str) -> int:
     """How many messages a queue has; 0 if it is not listed."""
     info = named.get(queue.casefold())
-    return 0 if info is None else int(info["messages"])
+    return 0 if info is None else info.messages
 
 
 def _tabs(
@@ -197,7 +211,7 @@ def _tabs(
     base = f"/queues/{segment(queue)}"
     tabs: list[tuple[str, str, str, int | None]] = [("messages", "Messages", base, total)]
     if info is not None and info.kind == "queue":
-        journal = f"/queues/{segment(owner + ';JOURNAL')}"
+        journal = f"/queues/{segment(owner + JOURNAL)}"
         tabs += [
             ("delayed", "Delayed", f"{base}/delayed", info.delayed_messages),
             ("subqueues", "Subqueues", f"{base}/subqueues", len(info.subqueues)),
@@ -535,12 +549,12 @@ async def _policy(caller: Caller, queue: str, message: ReceivedMessage | None) -
         return ""
     name = queue.casefold()
     for info in await caller.seen():
-        if info["path"].partition("\\")[2].casefold() != name:
+        if info.name.casefold() != name:
             continue
-        words = POLICIES.get(info["receive_error_handling"], "")
+        words = POLICIES.get(info.receive_error_handling, "")
         if not words:
             return "The queue has no policy: it comes back for ever."
-        tries = (info["receive_retry_count"] + 1) * (info["max_retry_cycles"] + 1)
+        tries = (info.receive_retry_count + 1) * (info.max_retry_cycles + 1)
         return f"After {tries} tries in all the policy of the queue {words}."
     return ""
 

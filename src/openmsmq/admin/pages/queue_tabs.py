@@ -39,15 +39,15 @@ async def subqueues_tab(
     values = await _values(caller, queue, "subqueues", "Subqueues")
     subqueues = []
     for info in await caller.seen():
-        name = info["path"].partition("\\")[2]
+        name = info.name
         owner, _, sub = name.partition(";")
-        if sub and owner.casefold() == queue.casefold() and info["kind"] != "journal":
+        if sub and owner.casefold() == queue.casefold() and info.kind != "journal":
             subqueues.append(
                 {
                     "name": name,
                     "title": f";{sub}",
-                    "messages": info["messages"],
-                    "bytes": info["bytes"],
+                    "messages": info.messages,
+                    "bytes": info.bytes,
                 }
             )
     return {**values, "subqueues": subqueues}

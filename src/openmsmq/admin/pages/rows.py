@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from openmsmq.admin.figures import Figures
+from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.web import segment
 
 from .text import age, rate
@@ -72,24 +73,24 @@ class QueueCells(NamedTuple):
     multicast: str | None
 
 
-def queue_row(info: dict[str, Any], figures: Figures, unread_seconds: float) -> QueueRow:
+def queue_row(info: QueueInfo, figures: Figures, unread_seconds: float) -> QueueRow:
     """The row of a queue; without a reader for `unread_seconds` it is marked."""
-    name = info["path"].partition("\\")[2]
+    name = info.name
     arriving, leaving = figures.rates(name)
     return QueueRow(
         name,
-        info["label"],
-        info["messages"],
-        info["bytes"],
+        info.label,
+        info.messages,
+        info.bytes,
         arriving,
         leaving,
-        info["oldest_message_age_seconds"],
-        info["readers"],
+        info.oldest_message_age_seconds,
+        info.readers,
         is_unread(info, unread_seconds),
-        info["transactional"],
-        info["journal"],
-        info["authenticate"],
-        info["multicast"],
+        info.transactional,
+        info.journal,
+        info.authenticate,
+        info.multicast,
     )
 
 
@@ -99,13 +100,13 @@ def draw_lines(rows: Sequence[QueueRow], figures: Figures) -> None:
         row.line = figures.line(row.name)
 
 
-def is_unread(info: dict[str, Any], seconds: float) -> bool:
+def is_unread(info: QueueInfo, seconds: float) -> bool:
     """Whether messages wait longer than this and nobody has the queue open."""
-    oldest: float | None = info["oldest_message_age_seconds"]
+    oldest = info.oldest_message_age_seconds
     return (
-        info["kind"] == "queue"
-        and info["messages"] > 0
-        and info["readers"] == 0
+        info.kind == "queue"
+        and info.messages > 0
+        and info.readers == 0
         and oldest is not None
         and oldest > seconds
     )

@@ -1,0 +1,82 @@
+"""Which queues have series of their own, and their lines, which stay where nothing changes."""
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from operator import add
+from typing import Any, Final
+
+from openmsmq.admin.picture import Picture, QueuePicture
+
+from .text import encoded, escaped
+
+# How many lines are kept, or written again, together.
+BLOCK: Final = 500
+
+
+class ShownQueues:
+    """The oldest queues up to a limit, of those whose names match.
+
+    A scrape of ten thousand queues has more than a hundred thousand lines, of which few are others
+    than in the scrape before. So the lines are kept in blocks, each with the values that it shows.
+
+    Attributes:
+        queues: those with series of their own.
+        others: those that are summed.
+        generation: that of the picture; in another one these are not the queues that there are.
+    """
+
+    def __init__(self, picture: Picture, limit: int, pattern: str = "") -> None:
+        queues = sorted(picture.queues.values(), key=lambda queue: queue.number)
+        if pattern:
+            wanted = pattern.lower()
+            queues = [queue for queue in queues if fnmatchcase(queue.path.lower(), wanted)]
+        self.generation: Final = picture.generation
+        self.queues: Final = queues[:limit]
+        self.others: Final = queues[limit:]
+        self._picture = picture
+        self._rows, self._other_rows = _rows(self.queues), _rows(self.others)
+        self._labels = [f'{{queue="{escaped(queue.path)}"}} ' for queue in self.queues]
+        # By name and first line: the values, and the lines.
+        self._blocks: dict[tuple[str, int], tuple[bytes, bytes]] = {}
+
+    def values(self, column: str) -> "array[Any]":
+        """A column of the queues with series of their own."""
+        return self._of(self._rows, column)
+
+    def other_values(self, column: str) -> "array[Any]":
+        """A column of the others."""
+        return self._of(self._other_rows, column)
+
+    def _of(self, rows: Sequence[int], column: str) -> "array[Any]":
+        # Before the first queue there are no columns.
+        values = self._picture.columns.get(column) or array("Q")
+        if isinstance(rows, range):
+            return values[rows.start : rows.stop]
+        return array(values.typecode, [values[row] for row in rows])
+
+    def lines(
+        self, name: str, values: "array[Any]", text: Callable[[Any], str] = str
+    ) -> Iterator[bytes]:
+        """A line for each queue with series of its own, in blocks.
+
+        Args:
+            values: one for each queue.
+            text: writes a value.
+        """
+        for start in range(0, len(values), BLOCK):
+            part = values[start : start + BLOCK]
+            packed = part.tobytes()
+            block = self._blocks.get((name, start))
+            if block is None or block[0] != packed:
+                series = map(add, self._labels[start : start + BLOCK], map(text, part))
+                lines = encoded(f"{name}" + f"\n{name}".join(series) + "\n")
+                block = self._blocks[name, start] = packed, lines
+            yield block[1]
+
+
+def _rows(queues: list[QueuePicture]) -> Sequence[int]:
+    """The rows of queues: a range where they follow each other, as they mostly do."""
+    rows = [queue.row for queue in queues]
+    following = range(rows[0], rows[0] + len(rows)) if rows else range(0)
+    return following if rows == list(following) else rows

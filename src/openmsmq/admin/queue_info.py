@@ -1,0 +1,83 @@
+"""What the queue manager says of a queue, in little memory: there may be many thousands."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+# What is another for each queue.
+_OWN: Final = frozenset(("path", "format_name"))
+_NO_SUBQUEUES: Final[list[str]] = []
+_NONE_DELETED: Final[dict[str, int]] = {}
+
+Shared = dict[tuple[str, Any], Any]
+"""Values that queues of one list have in common, by the name of the property and themselves."""
+
+
+class QueueInfo(msgspec.Struct, gc=False):
+    """A queue with its properties and counts, as the client lists it.
+
+    Attributes:
+        path: with the computer.
+        quota, journal_quota: kilobytes; `NO_QUOTA` for none.
+    """
+
+    path: str
+    format_name: str
+    kind: str
+    label: str
+    transactional: bool
+    journal: bool
+    quota: int
+    journal_quota: int
+    authenticate: bool
+    privacy: str
+    base_priority: int
+    multicast: str | None
+    receive_retry_count: int
+    retry_cycle_delay: int
+    max_retry_cycles: int
+    receive_error_handling: str
+    created_time: float
+    modified_time: float
+    messages: int
+    bytes: int
+    locked_messages: int
+    held_messages: int
+    delayed_messages: int
+    journal_messages: int
+    journal_bytes: int
+    oldest_message_age_seconds: float | None
+    subqueues: list[str]
+    readers: int
+    waiting_reads: int
+    arrived_messages: int
+    arrived_bytes: int
+    aborted_messages: int
+    poisoned_messages: int
+    deleted: dict[str, int]
+
+    @property
+    def name(self) -> str:
+        """Its path name without the computer."""
+        return self.path.partition("\\")[2]
+
+    @classmethod
+    def of(cls, listed: Mapping[str, Any], shared: Shared | None = None) -> "QueueInfo":
+        """A queue of a list of the client."""
+        shared = {} if shared is None else shared
+        return cls(*[_compact(name, listed[name], shared) for name in cls.__struct_fields__])
+
+    def update(self, listed: Mapping[str, Any], shared: Shared) -> None:
+        """Take over a newer list; what is equal stays where it is."""
+        for name in self.__struct_fields__:
+            if getattr(self, name) != listed[name]:
+                setattr(self, name, _compact(name, listed[name], shared))
+
+
+def _compact(name: str, value: Any, shared: Shared) -> Any:
+    if name == "subqueues":
+        return value or _NO_SUBQUEUES
+    if name == "deleted":
+        return value or _NONE_DELETED
+    return value if name in _OWN else shared.setdefault((name, value), value)
