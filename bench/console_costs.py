@@ -16,7 +16,7 @@ from typing import Final
 import openmsmq
 from bench.peers.brokers import HOST, RabbitMQ, free_port
 from bench.peers.install import Missing, need_rabbitmq
-from bench.peers.watched import looking, make_queues, serving
+from bench.peers.watched import give_histories, looking, make_queues, serving
 from bench.report import Result
 
 BODY: Final = bytes(1024)
@@ -142,11 +142,7 @@ def memory(queues: int) -> list[Result]:
     """The memory of the console with many queues; all of a day's history is there at once."""
     with serving(console=True) as server:
         make_queues(server, queues)
-        # A message in each, so that each has a history.
-        with openmsmq.connect(server.socket) as manager:
-            for number in range(queues):
-                manager.send(rf".\private$\q{number}", openmsmq.Message(b"x"))
-            manager.flush()
+        give_histories(server, queues)
         for _ in range(SCRAPES):
             server.scrape()
             time.sleep(1)

@@ -11,7 +11,7 @@ figures are medians. With a search, the console also looks through all messages 
 The viewers are a process of their own at a low priority, since browsers run elsewhere. "100
 viewers" compares the processor time of the queue manager with that of one viewer for each of the
 three pages, over the same time without other work. The memory of the console is measured with ten
-thousand queues.
+thousand queues, each with a history, and one viewer for each of the three pages.
 """
 
 import statistics
@@ -25,7 +25,7 @@ from typing import Final
 
 import openmsmq
 from bench.peers.viewers import PAGES
-from bench.peers.watched import Server, running, serving
+from bench.peers.watched import Server, give_histories, running, serving
 from bench.report import Result
 from bench.watching import BODY, BUSY, Flow, flow
 
@@ -99,10 +99,12 @@ def spent_on(viewers: int, queues: int, seconds: float) -> float:
 
 
 def console_memory(queues: int, seconds: float) -> float:
-    """Resident bytes of the console after it has looked at many queues."""
-    with filled(console=True, queues=queues) as server, viewing(server, 1):
-        time.sleep(seconds)
-        return float(server.console_bytes())
+    """Resident bytes of the console while people look at many queues with a day of history."""
+    with filled(console=True, queues=queues) as server:
+        give_histories(server, queues)
+        with viewing(server, len(PAGES)):
+            time.sleep(seconds)
+            return float(server.console_bytes())
 
 
 def run(
@@ -149,7 +151,8 @@ def run(
             ),
         ]
     one, hundred = (spent_on(count, queues, look_seconds) for count in (len(PAGES), crowd))
-    memory = console_memory(many, look_seconds)
+    # Long enough for each page, some scrapes, and a second list of all queues.
+    memory = console_memory(many, 2 * look_seconds)
     return [
         *results,
         Result("processor time of one viewer with each page", 1 / max(one, 1e-9)),

@@ -3,6 +3,7 @@
 Prints the microseconds of processor time for each message, by name, as JSON.
 """
 
+import gc
 import json
 import statistics
 import sys
@@ -15,7 +16,9 @@ from uuid import UUID
 
 from httptools import HttpRequestParser
 
+from openmsmq.cli.manager.serve import GARBAGE_THRESHOLDS
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
+from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.settings import MachineIdentity, Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
@@ -30,6 +33,7 @@ from .srmp_requests import request
 
 MESSAGES: Final = 1024
 CHUNK_SIZE: Final = 256_000
+ORDERS: Final = r".\private$\orders"
 UTC: Final = 1_800_000_000.0
 ANSWER: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -103,7 +107,9 @@ class Receiver:
         self._engine = Engine(manager, store)
         self._srmp = SrmpProtocol(manager, self._engine.gate, self._http)
         self._engine.add_carrier(self._srmp)
-        self._queue = manager.create_queue(r".\private$\orders", caller=SYSTEM_CALLER).value
+        manager.create_queue(ORDERS, caller=SYSTEM_CALLER)
+        self._traffic = manager.traffic
+        self._queue = manager.open_queue(ORDERS, QueueAccessType.RECEIVE, caller=SYSTEM_CALLER)
         self._engine.flush()
         self._srmp.start(now=0.0)
         number = self._http.server.accept("127.0.0.1", secure=False, now=0.0)
@@ -122,6 +128,12 @@ class Receiver:
             self._http.take_ready()
             b"".join(self._http.data_to_send(self._number, now=0.0))
         return self._http.server.counters.answers[200] - before
+
+    def empty_queue(self) -> None:
+        """Give back the memory of what was received, as the floor does."""
+        self._traffic.purge(self._queue, limit=MESSAGES)
+        self._engine.work()
+        self._engine.flush()
 
 
 def measure(receive: Callable[[list[bytes]], int], data: list[bytes]) -> float:
@@ -143,8 +155,11 @@ def main(folder: Path, rounds: int) -> dict[str, float]:
             seconds["floor"].append(measure(Floor().receive, data))
             seconds["http"].append(measure(http_alone, data))
             seconds["receiver"].append(measure(receiver.receive, data))
+            receiver.empty_queue()
     return {name: statistics.median(times) * 1e6 for name, times in seconds.items()}
 
 
 if __name__ == "__main__":
+    # As `serve` has it.
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     print(json.dumps(main(Path(sys.argv[1]), int(sys.argv[2]))))

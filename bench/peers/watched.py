@@ -133,3 +133,11 @@ def make_queues(server: Server, count: int) -> None:
     with openmsmq.connect(server.socket) as manager:
         for number in range(count):
             manager.create_queue(rf".\private$\q{number}")
+
+
+def give_histories(server: Server, count: int) -> None:
+    """Send a message to each queue of `make_queues`; all of a day's history is there at once."""
+    with openmsmq.connect(server.socket) as manager:
+        for number in range(count):
+            manager.send(rf".\private$\q{number}", openmsmq.Message(b"x"))
+        manager.flush()
