@@ -129,13 +129,13 @@ class Walk:
             "segment_bytes": 1 << 20,
             "history_bytes": 1 << 26,
         }
+        others = set(threading.enumerate())
         self.alpha = openmsmq.embedded(folder / "a", name="ALPHA", bind=ALPHA, **options)
-        alpha_threads = {thread.ident for thread in threading.enumerate()}
+        alpha_threads = set(threading.enumerate()) - others
         self.beta = openmsmq.embedded(folder / "b", name="BETA", bind=BETA, **options)
-        for thread in threading.enumerate():
-            if thread.name.startswith("openmsmq"):
-                side = "alpha" if thread.ident in alpha_threads else "beta"
-                thread.name = f"{side} {thread.name}"
+        for thread in set(threading.enumerate()) - others:
+            side = "alpha" if thread in alpha_threads else "beta"
+            thread.name = f"{side} {thread.name}"
         self.a = self.alpha.connect()
         self.b = self.beta.connect()
         for qm in (self.a, self.b):

@@ -4,8 +4,9 @@ import pytest
 
 from tools import walk
 
-# How far the page may be off before somebody has to write it again.
-SLACK = 4
+# How many files the page may be off before it must be written again: maintenance that runs during
+# each trip over a way counts as part of it.
+SLACK = 6
 
 
 @pytest.fixture(scope="module")
