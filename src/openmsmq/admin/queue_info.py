@@ -1,17 +1,17 @@
-"""What the queue manager says of a queue, in little memory: there may be many thousands."""
+"""Properties and counts of a queue, kept small: there may be many thousands."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
-# What is another for each queue.
+# Texts that differ from queue to queue; all others are shared.
 _OWN: Final = frozenset(("path", "format_name"))
 _NO_SUBQUEUES: Final[list[str]] = []
 _NONE_DELETED: Final[dict[str, int]] = {}
 
 Shared = dict[tuple[str, Any], Any]
-"""Values that queues of one list have in common, by the name of the property and themselves."""
+"""Values that the queues of one list share, by property name and value."""
 
 
 class QueueInfo(msgspec.Struct, gc=False):
@@ -64,12 +64,12 @@ class QueueInfo(msgspec.Struct, gc=False):
 
     @classmethod
     def of(cls, listed: Mapping[str, Any], shared: Shared | None = None) -> "QueueInfo":
-        """A queue of a list of the client."""
+        """A queue as the client lists it."""
         shared = {} if shared is None else shared
         return cls(*[_compact(name, listed[name], shared) for name in cls.__struct_fields__])
 
     def update(self, listed: Mapping[str, Any], shared: Shared) -> None:
-        """Take over a newer list; what is equal stays where it is."""
+        """Take the values of a newer list; equal ones keep their objects."""
         for name in self.__struct_fields__:
             if getattr(self, name) != listed[name]:
                 setattr(self, name, _compact(name, listed[name], shared))

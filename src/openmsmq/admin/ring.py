@@ -1,4 +1,4 @@
-"""Values at equal steps of time, the newest so many, in few bytes each."""
+"""The newest values at equal steps of time, in a few bytes each."""
 
 from array import array
 from collections.abc import Sequence

@@ -1,12 +1,12 @@
-"""Pace: long work leaves a busy queue manager the time that it needs for others."""
+"""Pace: long work yields to a busy queue manager."""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
-# A step that waits longer than so many times its own work waits for a machine that others keep
-# busy: then it rests for so many times as long as it waited, but not longer than a tenth of a
-# second, so that it can be stopped at any time.
+# The machine counts as busy when a step waited longer than BUSY_FACTOR times its own processor
+# time. The rest is REST_FACTOR times that wait, at most a tenth of a second, so that the work can
+# be stopped soon.
 BUSY_FACTOR: Final = 2.0
 REST_FACTOR: Final = 4.0
 MAX_REST_SECONDS: Final = 0.1

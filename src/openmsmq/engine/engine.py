@@ -122,7 +122,7 @@ class Engine:
         self._outputs: list[tuple[Action, Question]] = []
         self._now = 0.0
         self._writing: tuple[int, Write] | None = None
-        # Whether batches are on disk that carriers have not heard of.
+        # Whether batches became durable since carriers were told last.
         self._untold = False
         self._quiet_at: float | None = None
         self._step: Step | None = None

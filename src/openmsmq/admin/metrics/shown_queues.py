@@ -1,4 +1,4 @@
-"""Which queues have series of their own, and their lines, which stay where nothing changes."""
+"""Which queues have series of their own, and their lines: written again only when they change."""
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence

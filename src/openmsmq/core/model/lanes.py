@@ -30,7 +30,7 @@ class Lane:
         self.ids: list[list[int]] = []
         self.blocks: list[list[Message]] = []
         self.lasts: list[int] = []
-        # The last ids of blocks without a packet in memory, some of them of blocks that are gone.
+        # The last ids of blocks without a packet in memory; may hold ids of removed blocks.
         self.cold: set[int] = set()
 
     def append(self, message: Message) -> None:

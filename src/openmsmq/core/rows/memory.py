@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
 
-# The part of the budget that is made free, and how much at most: the event loop waits for it.
+# How much is freed at a time: a part of the budget, bounded because the event loop waits for it.
 _FREED_PART: Final = 8
 _MAX_FREED: Final = 8 << 20
 
