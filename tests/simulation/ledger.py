@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -85,6 +86,19 @@ class Entry:
         """
         refusable = self.web or self.kind == TRANSACTIONAL
         return self.transmitted and (self.expires or (refusable and self.queue_deleted))
+
+    @property
+    def may_come_late(self) -> bool:
+        """Whether its source may have given it up before it arrived.
+
+        It may still be in a check at its destination then, or in a connection that its source has
+        left; messages that come over a later connection do not wait for it.
+        """
+        if not self.in_doubt:
+            return False
+        limits = (self.time_to_reach_queue, self.time_to_be_received)
+        over = self.sent_at + min((x for x in limits if x is not None), default=math.inf)
+        return self.destination.ways.checking or any(at >= over for _, at in self.received)
 
     @property
     def untold(self) -> bool:
@@ -187,11 +201,7 @@ class Ledger:
     def _check_order(self) -> None:
         streams: dict[tuple[object, ...], list[tuple[int, int]]] = {}
         for entry in self.entries.values():
-            # A plain message that its source gave up may still be in a check at its destination,
-            # and messages that come over a later connection do not wait for it.
-            given_up = (
-                entry.kind == RECOVERABLE and entry.in_doubt and entry.destination.ways.checking
-            )
+            given_up = entry.kind == RECOVERABLE and entry.may_come_late
             # Over routers plain messages may overtake each other: their ways may differ.
             loose = entry.kind == RECOVERABLE and bool(self.hops)
             # Delayed messages are in the order in which they appear.
