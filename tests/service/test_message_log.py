@@ -10,6 +10,7 @@ from tests.service.loops import run, until
 
 from openmsmq.core.management.counters import reason_name
 from openmsmq.core.settings import Settings
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.service import logs
 from openmsmq.service.message_log import LINES_PER_SECOND, MessageLog
 from openmsmq.wire.codes.hresult import Hresult
@@ -215,5 +216,19 @@ def test_what_finds_no_place_is_named_and_counted(caplog: pytest.LogCaptureFixtu
         case.log.sum_up()
         assert lines(caplog, "M0034")[-1]["count"] == 3
         assert case.counters.dropped_messages.by() == {"journal copy: over the quota": count}
+
+    run(main)
+
+
+def test_a_refused_request_is_named_by_its_sender(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case()
+        for _ in range(LINES_PER_SECOND + 2):
+            case.manager.incoming.refuse_request("10.0.0.7", Transport.HTTP, "not XML")
+        await case.hosted.host.drain()
+        case.log.sum_up()
+        said = lines(caplog, "M0034")
+        fields = {"what": "request", "peer": "10.0.0.7", "reason": "not XML"}
+        assert (said[0], said[-1]) == (fields, {**fields, "count": 2})
 
     run(main)

@@ -138,7 +138,7 @@ class MessageLog:
             log_event(refusal(code), queue=queue, code=code, count=count)
         dropped, self._dropped = self._dropped, {}
         for (what, queue, why), count in dropped.items():
-            log_event(DROPPED, what=what, queue=queue, reason=why, count=count)
+            log_event(DROPPED, what=what, **_place(what, queue), reason=why, count=count)
 
 
 def refusal(code: str) -> LogEvent:
@@ -157,5 +157,13 @@ def _say_form(event: SignatureFormFound) -> None:
 
 
 def say_dropped(event: MessageDropped) -> None:
-    identifier = MessageIdentifier.parse(event.identifier)[0]
-    log_event(DROPPED, what=event.what, queue=event.queue, reason=event.reason, id=identifier)
+    fields: dict[str, object] = {"what": event.what, **_place(event.what, event.queue)}
+    fields["reason"] = event.reason
+    if any(event.identifier):
+        fields["id"] = MessageIdentifier.parse(event.identifier)[0]
+    log_event(DROPPED, **fields)
+
+
+def _place(what: str, queue: str) -> dict[str, str]:
+    """Where something should go; a request that is not a message is known by its sender alone."""
+    return {"peer" if what == "request" else "queue": queue}

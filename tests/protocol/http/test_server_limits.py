@@ -54,6 +54,15 @@ def test_malformed_requests_are_answered_400_and_end_the_connection(name: str) -
     refused(Client().send(BAD[name]), 400)
 
 
+def test_a_client_that_leaves_with_its_refusal_is_known_as_faulty() -> None:
+    client = Client().send(START + b"Transfer-Encoding: gzip\r\n\r\n")
+    assert client.statuses == [400]
+    client.server.connection_lost(client.number)
+    assert client.look().closed is CloseReason.MALFORMED
+    assert client.detail == "a transfer coding other than chunked"
+    assert client.server.counters.closed == {CloseReason.MALFORMED: 1}
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_malformed_bytes_behind_a_request_do_not_harm_it(name: str) -> None:
     client = Client().send(post(b"good") + BAD[name])

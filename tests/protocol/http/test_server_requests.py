@@ -198,6 +198,29 @@ def test_http_1_0_is_never_told_to_continue() -> None:
     assert client.send(b"abc").bodies == [b"abc"]
 
 
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [(b"POST /elsewhere", 404), (b"PUT /msmq/private$/orders", 405)],
+)
+@pytest.mark.parametrize("length", [b"Content-Length: 3", b"Transfer-Encoding: chunked"])
+def test_a_client_that_waits_for_continue_is_refused_before_its_body(
+    line: bytes, status: int, length: bytes
+) -> None:
+    head = line + b" HTTP/1.1\r\nExpect: 100-continue\r\n" + length + b"\r\n\r\n"
+    client = Client().send(head)
+    assert client.statuses == [status]
+    assert b"Connection: close\r\n" in client.output
+    client.server.connection_lost(client.number)
+    assert client.look().closed is CloseReason.FINISHED
+
+
+@pytest.mark.parametrize("fields", [b"Content-Length: 0\r\n", b""])
+def test_a_refused_request_without_a_body_keeps_its_connection(fields: bytes) -> None:
+    head = b"GET /elsewhere HTTP/1.1\r\nExpect: 100-continue\r\n" + fields + b"\r\n"
+    client = Client().send(head + post(b"abc")).answer(200)
+    assert client.statuses == [404, 200]
+
+
 def test_other_expectations_fail() -> None:
     assert Client().send(post(b"abc", b"Expect: much")).statuses == [417]
 

@@ -27,6 +27,8 @@ _KINDS: Final = {
     b"expect": _EXPECT,
     b"connection": _CONNECTION,
 }
+# The expectation of a client that holds its body back.
+_HOLDS_BODY: Final = b"100-continue"
 # Fields that offer another protocol.
 _UPGRADE: Final = frozenset((b"connection", b"upgrade"))
 
@@ -241,8 +243,11 @@ class RequestReader:
         if parser.should_upgrade():
             self._upgrading = method == b"POST"
             self.finished = self.finished or not self._upgrading
-        if self._expect and not self._status:
-            self.wants_continue = parser.get_http_version() != "1.0"
+        if self._expect == _HOLDS_BODY and parser.get_http_version() != "1.0":
+            self.wants_continue = not self._status
+            if self._status and (self._chunked or self._content_length > 0):
+                # RFC 9110 10.1.1: the client holds its body back until it has this status.
+                self._refuse(self._status, "refused before its body")
 
     def _check_head(self, method: bytes) -> int:
         """The status of a request that its header alone refuses; 0 if it does not."""
@@ -253,7 +258,7 @@ class RequestReader:
             return 405
         if self._content_length < 0 and not self._chunked:
             return 411
-        return 417 if self._expect not in (b"", b"100-continue") else 0
+        return 417 if self._expect not in (b"", _HOLDS_BODY) else 0
 
     def _on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)

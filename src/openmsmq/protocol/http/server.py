@@ -130,7 +130,7 @@ class HttpServer:
         """The client hung up, or the connection broke."""
         connection = self._connections.get(number)
         if connection is not None:
-            self._remove(connection, CloseReason.FINISHED)
+            self._remove(connection, connection.reason)
 
     @property
     def has_output(self) -> bool:

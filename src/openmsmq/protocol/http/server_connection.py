@@ -47,7 +47,12 @@ TRANSITIONS: Final = {
     (State.LINGERING, Input.LATE): State.CLOSED,
 }
 
-_REASONS: Final = {400: CloseReason.MALFORMED, 408: CloseReason.TOO_SLOW}
+_REASONS: Final = {
+    400: CloseReason.MALFORMED,
+    404: CloseReason.FINISHED,
+    405: CloseReason.FINISHED,
+    408: CloseReason.TOO_SLOW,
+}
 
 
 class ServerConnection:
