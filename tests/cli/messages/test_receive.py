@@ -333,6 +333,14 @@ def test_people_see_what_is_special_and_the_body(manager: Manager, queue: str) -
     assert second[-1] == "  plain"
 
 
+def test_a_message_without_a_sender_shows_none(manager: Manager, queue: str) -> None:
+    manager.run("send", queue, "--body", "x", "--admin-queue", queue, "--ack", "arrival")
+    manager.run("receive", queue)
+    acknowledgment = manager.run("receive", queue).out
+    assert "MQMSG_CLASS_ACK_REACH_QUEUE" in acknowledgment
+    assert "sender_id" not in acknowledgment
+
+
 def test_people_see_bytes_in_hexadecimal_digits(manager: Manager, queue: str, file: Path) -> None:
     file.write_bytes(b"\x00\x01\xfe\xff" * 5)
     manager.run("send", queue, "--body-file", str(file), "--app-specific", "7")

@@ -46,6 +46,7 @@ def test_people_see_a_table(manager: Manager) -> None:
     assert title.split()[:6] == ["Destination", "State", "Messages", "Oldest", "Last", "error"]
     assert row.split()[0] == FAR
     assert row.split()[2] == "1"
+    assert "Unacknowledged  Awaiting final" in title
 
 
 def test_a_queue_is_paused_and_goes_on(manager: Manager) -> None:

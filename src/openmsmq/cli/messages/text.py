@@ -31,6 +31,7 @@ _USUAL: Final[dict[str, Any]] = {
     "app_specific": 0,
     "admin_queue": None,
     "response_queue": None,
+    "sender_id": None,
     "authenticated": False,
     "encrypted": False,
     "abort_count": 0,

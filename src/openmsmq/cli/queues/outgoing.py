@@ -42,6 +42,7 @@ _COLUMNS: Final = (
     Column("Last error", cut=True, optional=True),
     Column("Retry in", right=True, optional=True),
     Column("Unacknowledged", right=True, optional=True),
+    Column("Awaiting final", right=True, optional=True),
     Column("Next hop", cut=True, optional=True),
     Column("Size", right=True, optional=True),
 )
@@ -259,6 +260,7 @@ def outgoing_row(queue: dict[str, Any]) -> tuple[str, ...]:
         queue["last_error"] or queue["reason"],
         duration_text(queue["retry_in_seconds"]),
         count_text(queue["unacknowledged"]),
+        count_text(queue["awaiting_final_ack"]),
         queue["next_hop"],
         size_text(queue["bytes"]),
     )
