@@ -98,7 +98,7 @@ OUTGOING: Final = {
     "retry_in_seconds": "until the next try, or None",
     "reason": "what it waits for",
     "awaiting_final_ack": "count that has arrived and whose fate is not known yet",
-    "history": "`status`, `time` (ISO 8601), `error` (a name, or None) and `addresses` of changes",
+    "history": "`status`, `time` (ISO 8601), `error` (or None), `addresses`, `reason` of changes",
 }
 
 SESSION: Final = {

@@ -17,6 +17,7 @@ from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 ORDERS = r"DIRECT=OS:beta\private$\orders"
 OTHER = r"DIRECT=OS:beta\private$\other"
+ORDER_QUEUE = "DIRECT=HTTPS://beta:8443/msmq/private$/order_queue$?s=0123"
 ELSEWHERE = r"DIRECT=TCP:10.0.0.7\private$\orders"
 REFUSED = ConnectionStatus.CONNECT_SOCKET_FAILURE
 UNKNOWN_HOST = ConnectionStatus.NAME_RESOLUTION_FAILURE
@@ -98,6 +99,43 @@ def test_queues_of_one_host_share_a_line(caplog: pytest.LogCaptureFixture) -> No
             "DIRECT=OS:beta",
             "DIRECT=TCP:10.0.0.7",
         ]
+
+    drive(test)
+
+
+def test_a_web_server_is_reached_when_it_takes_a_message(caplog: pytest.LogCaptureFixture) -> None:
+    busy = ConnectionStatus.REFUSED_BY_OTHER_SIDE
+
+    async def test(case: Case) -> None:
+        queue = case.outgoing(ORDER_QUEUE)
+        manager = case.hosted.manager.outgoing
+        for _ in range(3):
+            reason = "beta answered with HTTP status 503"
+            manager.change(queue, OutgoingInput.FAILED, status=busy, reason=reason)
+            await case.note(ORDER_QUEUE, READY)
+            case.reachability.look()
+        destination = {"destination": "DIRECT=HTTPS://beta:8443"}
+        assert lines(caplog, "M0052") == [{**destination, "reason": reason}]
+        assert lines(caplog, "M0053") == []
+        manager.finish(queue, list(queue.lanes), 2)
+        case.reachability.look()
+        case.reachability.look()
+        assert lines(caplog, "M0053") == [destination]
+        await case.note(ORDER_QUEUE, READY)
+        assert lines(caplog, "M0053") == [destination]
+
+    drive(test)
+
+
+def test_a_web_server_that_nothing_waits_for_is_reached_with_its_connection(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test(case: Case) -> None:
+        queue = case.outgoing(ORDER_QUEUE)
+        await case.note(ORDER_QUEUE, REFUSED)
+        case.hosted.manager.outgoing.finish(queue, list(queue.lanes), 2)
+        await case.note(ORDER_QUEUE, READY)
+        assert lines(caplog, "M0053") == [{"destination": "DIRECT=HTTPS://beta:8443"}]
 
     drive(test)
 

@@ -29,6 +29,8 @@ from .logs import (
 ORDINARY: Final = frozenset((Hresult.MQ_ERROR_IO_TIMEOUT, Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION))
 # Lines a second that name single messages; what is more is summed up once a second.
 LINES_PER_SECOND: Final = 50
+# A request that is not a message: it is known by its sender, and is for no queue.
+REQUEST: Final = "request"
 
 
 class Gone:
@@ -138,7 +140,10 @@ class MessageLog:
             log_event(refusal(code), queue=queue, code=code, count=count)
         dropped, self._dropped = self._dropped, {}
         for (what, queue, why), count in dropped.items():
-            log_event(DROPPED, what=what, **_place(what, queue), reason=why, count=count)
+            if what == REQUEST:
+                log_event(DROPPED, what=what, peer=queue, reason=why, count=count)
+            else:
+                log_event(DROPPED, what=what, queue=queue, reason=why, count=count)
 
 
 def refusal(code: str) -> LogEvent:
@@ -157,13 +162,8 @@ def _say_form(event: SignatureFormFound) -> None:
 
 
 def say_dropped(event: MessageDropped) -> None:
-    fields: dict[str, object] = {"what": event.what, **_place(event.what, event.queue)}
-    fields["reason"] = event.reason
-    if any(event.identifier):
-        fields["id"] = MessageIdentifier.parse(event.identifier)[0]
-    log_event(DROPPED, **fields)
-
-
-def _place(what: str, queue: str) -> dict[str, str]:
-    """Where something should go; a request that is not a message is known by its sender alone."""
-    return {"peer" if what == "request" else "queue": queue}
+    if event.what == REQUEST:
+        log_event(DROPPED, what=event.what, peer=event.queue, reason=event.reason)
+        return
+    identifier = MessageIdentifier.parse(event.identifier)[0]
+    log_event(DROPPED, what=event.what, queue=event.queue, reason=event.reason, id=identifier)

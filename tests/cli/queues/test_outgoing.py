@@ -72,6 +72,9 @@ def test_a_url_that_is_not_reached_has_its_reason(manager: Manager, scheme: str)
     while (shown := outgoing(manager)[name])["last_error"] != reason:
         assert time.monotonic() < deadline, shown
     assert (shown["transport"], shown["messages"]) == (scheme, 1)
+    assert shown["history"][-1]["reason"] == reason
+    lines = manager.run("outgoing", "show", name).out.splitlines()
+    assert lines[-1].endswith(f"NAME_RESOLUTION_FAILURE no-such-host.invalid: {reason}")
 
 
 # Looking into an outgoing queue and emptying it

@@ -147,6 +147,7 @@ def test_the_history_of_an_outgoing_queue_is_shown(client: Client) -> None:
         away,
         OutgoingInput.FAILED,
         status=ConnectionStatus.CONNECT_SOCKET_FAILURE,
+        reason="nothing accepts connections at 10.0.0.1:80",
         address="10.0.0.1",
     )
     noted = datetime.fromtimestamp(int(manager.utc), UTC).isoformat()
@@ -158,6 +159,7 @@ def test_the_history_of_an_outgoing_queue_is_shown(client: Client) -> None:
             "time": noted,
             "error": "MQ_ERROR",
             "addresses": ["10.0.0.1"],
+            "reason": "nothing accepts connections at 10.0.0.1:80",
         }
     ]
 

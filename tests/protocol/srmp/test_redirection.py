@@ -8,6 +8,7 @@ from tests.protocol.srmp.web import Node, Web, pair, url
 
 from openmsmq.core.events import MessageDropped
 from openmsmq.core.transfer.forwarding.forwarding import LOOP_SECONDS
+from openmsmq.protocol.outgoing_status import OutgoingStatus
 
 LOGICAL = "http://beta/msmq/private$/logical"
 
@@ -188,6 +189,36 @@ def test_an_outbound_redirection_changes_the_host_only() -> None:
     assert gate.values("to") == ["http://far/msmq/private$/q"]
     assert gate.targets == ["/msmq/private$/q"]
     assert direct.values("to") == ["http://direct/msmq/private$/q"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (503, "gate answered with HTTP status 503"),
+        (400, "gate refused the last message with HTTP status 400"),
+    ],
+)
+def test_people_see_the_host_that_a_message_is_redirected_to(answer: int, error: str) -> None:
+    web, alpha, _ = pair()
+    far = "http://far/msmq/private$/q"
+    web.hosts["gate"] = NaiveHost()
+    web.hosts["gate"].script = [answer]
+    redirect(alpha, "outbound", "http://far/*", "http://gate:8080/msmq/any")
+
+    def status() -> OutgoingStatus:
+        status = alpha.srmp.outgoing_status(alpha.outgoing(far), now=web.now)
+        assert status is not None
+        return status
+
+    alpha.send(far, b"one")
+    web.run()
+    assert status().last_error == error
+    alpha.send(far, b"two")
+    web.pass_time(20.0)
+    assert (status().last_error, status().next_hop) == ("", "gate")
+    outgoing = alpha.outgoing(far).outgoing
+    assert outgoing is not None
+    assert {entry.address_list for entry in outgoing.connection_history} == {("gate",)}
 
 
 @pytest.mark.spec("MQSRM-3.1.7.2.4-14", "MQSRM-3.1.1.1.8-01")

@@ -75,6 +75,8 @@ def outgoing_record(info: dict[str, Any]) -> OutgoingRecord:
 
 def step_words(step: dict[str, Any]) -> str:
     """A step of an attempt to connect in words."""
+    if step["reason"]:
+        return str(step["reason"])
     status = str(step["status"])
     return WORDS.get(status, status.replace("_", " ").lower().capitalize())
 

@@ -291,4 +291,5 @@ def outgoing_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for step in info["history"][-HISTORY_SHOWN:]:
         addresses = ", ".join(step["addresses"])
         moment = time_text(datetime.fromisoformat(step["time"]))
-        yield moment, f"{step['status']} {addresses}".strip()
+        reason = f": {step['reason']}" if step["reason"] else ""
+        yield moment, f"{step['status']} {addresses}".strip() + reason

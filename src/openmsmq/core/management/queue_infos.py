@@ -155,6 +155,7 @@ def _connection_step(entry: ConnectionHistoryEntry) -> ConnectionStep:
         time=datetime.fromtimestamp(entry.connection_history_time, UTC).isoformat(),
         error=hresult_name(entry.error) if entry.error else None,
         addresses=entry.address_list,
+        reason=entry.reason,
     )
 
 

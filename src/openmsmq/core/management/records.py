@@ -138,12 +138,16 @@ class DelayedInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionStep:
-    """One step of a connection attempt; `time` is ISO 8601, `error` the name of a code."""
+    """One step of a connection attempt; `time` is ISO 8601, `error` the name of a code.
+
+    `reason` says in words what the status does not.
+    """
 
     status: str
     time: str
     error: str | None
     addresses: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -168,8 +168,8 @@ class Sender:
                 transfer.queue,
                 OutgoingInput.UNANSWERED,
                 status=ConnectionStatus.REFUSED_BY_OTHER_SIDE,
-                reason=f"{transfer.name.address} answered with HTTP status {again}",
-                address=transfer.name.address,
+                reason=f"{transfer.host} answered with HTTP status {again}",
+                address=transfer.host,
             )
             self.transfers.handle(transfer, TransferInput.FAILED, now)
             return
@@ -188,7 +188,7 @@ class Sender:
             OutgoingInput.UNANSWERED if opened else OutgoingInput.FAILED,
             status=event.status,
             reason=event.reason,
-            address=transfer.name.address,
+            address=transfer.host,
         )
         self.transfers.handle(transfer, TransferInput.FAILED, now)
 
@@ -217,24 +217,25 @@ class Sender:
 
     def connect(self, transfer: Transfer, now: float) -> None:  # noqa: ARG002 - of the interface
         """Establish Transport Connection ([MC-MQSRM] 3.1.7.9)."""
-        transfer.outlet = self._outlets.open(self._host_of(transfer))
+        name = self._host_of(transfer)
+        transfer.host = name.address
+        secure = name.protocol is DirectProtocol.HTTPS
+        host = Destination(name.address.strip("[]").lower(), name.port, secure)
+        transfer.outlet = self._outlets.open(host)
         self._by_outlet[transfer.outlet] = transfer
 
-    def _host_of(self, transfer: Transfer) -> Destination:
-        """The host that takes the messages: of the URL, unless it is redirected."""
-        name = transfer.name
+    def _host_of(self, transfer: Transfer) -> DirectFormatName:
+        """A name on the host that takes the messages: of the URL, unless it is redirected."""
         redirected = self._manager.redirections.outbound(transfer.url)
-        if redirected:
-            target = parse_format_name(f"DIRECT={redirected}")
-            assert isinstance(target, DirectFormatName)  # noqa: S101 - was checked when it was set
-            name = target
-        secure = name.protocol is DirectProtocol.HTTPS
-        return Destination(name.address.strip("[]").lower(), name.port, secure)
+        if not redirected:
+            return transfer.name
+        target = parse_format_name(f"DIRECT={redirected}")
+        assert isinstance(target, DirectFormatName)  # noqa: S101 - was checked when it was set
+        return target
 
     def opened(self, transfer: Transfer, now: float) -> None:
         """The host is connected."""
-        address = transfer.name.address
-        self._manager.outgoing.change(transfer.queue, OutgoingInput.OPENED, address=address)
+        self._manager.outgoing.change(transfer.queue, OutgoingInput.OPENED, address=transfer.host)
         transfer.idle_at = now + self._settings.cleanup_seconds
 
     def close(self, transfer: Transfer, now: float) -> None:

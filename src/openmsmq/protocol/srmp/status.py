@@ -26,7 +26,7 @@ def describe(transfer: Transfer, *, now: float, offline: bool) -> OutgoingStatus
     return OutgoingStatus(
         destination=transfer.outgoing.destination_format_name,
         state=str(transfer.outgoing.state),
-        next_hop=transfer.name.address if transfer.state is TransferState.OPEN else "",
+        next_hop=transfer.host if transfer.state is TransferState.OPEN else "",
         messages=transfer.queue.count - stream.awaiting,
         unacknowledged=unacknowledged,
         awaiting_final_ack=stream.awaiting,
@@ -40,7 +40,7 @@ def _last_error(transfer: Transfer) -> str:
     """Why the last message was given up, or did not arrive, in words; empty after a success."""
     if transfer.last_status in GIVEN_UP:
         status = transfer.last_status
-        return f"{transfer.name.address} refused the last message with HTTP status {status}"
+        return f"{transfer.host} refused the last message with HTTP status {status}"
     return last_failure(transfer.outgoing)
 
 

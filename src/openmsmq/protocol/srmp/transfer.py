@@ -21,6 +21,7 @@ class Transfer:
 
     Attributes:
         name, url: where they go.
+        host: what was connected last: the host of the URL, unless it is redirected.
         target: the path of their requests.
         outlet: the number of the way to the host; 0 for none.
         retry_at: when the Retransmission Timer is over.
@@ -29,6 +30,7 @@ class Transfer:
     """
 
     __slots__ = (
+        "host",
         "idle_at",
         "last_status",
         "name",
@@ -50,6 +52,7 @@ class Transfer:
         assert isinstance(name, DirectFormatName)  # noqa: S101 - of the transports HTTP and HTTPS
         self.name = name
         self.url = name.direct
+        self.host = name.address
         self.target = name.request_target
         self.state = TransferState.RESTING
         self.outlet = 0

@@ -162,9 +162,7 @@ def change_state(
         if error is None:
             error = int(Hresult.MQ_ERROR) if status >= ConnectionStatus.UNKNOWN_FAILURE else 0
         addresses = (address,) if address else ()
-        # Where nothing waits for this reason, only the entry has it.
-        words = reason if transition.reason is None else ""
-        entry = ConnectionHistoryEntry(status, int(state.utc), error, addresses, words)
+        entry = ConnectionHistoryEntry(status, int(state.utc), error, addresses, reason)
         outgoing.connection_history.append(entry)
         if status >= ConnectionStatus.UNKNOWN_FAILURE:
             outgoing.connect_failures += 1
