@@ -33,8 +33,8 @@ def test_other_ports_can_be_chosen() -> None:
         "openmsmq decode: no packets found\n"
         "Likely cause: the input is empty, a capture without TCP port 1801 and UDP port 3527, or "
         "without a packet that was asked for.\n"
-        "Remedy: choose other ports with --port, --ping-port and --pgm-port, or other packets with "
-        "--stream, --kind, --queue, --label, --id and --since.\n"
+        "Remedy: choose other ports with --port (80 for HTTP), --ping-port and --pgm-port, or "
+        "other packets with --stream, --kind, --queue, --label, --id and --since.\n"
     )
 
 

@@ -39,6 +39,17 @@ def test_a_capture_with_requests_and_a_response() -> None:
     assert packets[2]["summary"] == "200 OK"
 
 
+def test_a_connection_that_began_before_the_capture_is_followed() -> None:
+    data = writer.pcap(
+        segment(REQUEST), segment(RESPONSE, back=True), segment(RECEIPT, at=len(REQUEST))
+    )
+    outcome = run("decode", "--summary", stdin=data)
+    assert (outcome.code, outcome.err) == (0, "")
+    kinds = ("SrmpMessage", "HttpResponse", "DeliveryReceipt")
+    assert all(kind in outcome.out for kind in kinds)
+    assert "skipped" not in outcome.out
+
+
 def test_a_filter_takes_receipts() -> None:
     outcome = run(
         "decode", "--summary", "--kind", "DeliveryReceipt", stdin=capture(REQUEST, RECEIPT)

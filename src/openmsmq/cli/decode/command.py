@@ -138,8 +138,8 @@ def decode(
 
     FILE is a capture (pcap, pcapng, also compressed with gzip), packets as raw bytes, hex text as
     xxd, hexdump, od, tcpdump and Wireshark write it, or base64. Each packet is shown as soon as it
-    is there. Of a capture, connections of TCP port 1801 and pings of UDP port 3527 are shown. A
-    malformed packet is shown up to the fault.
+    is there. Of a capture, connections of TCP port 1801, pings of UDP port 3527 and PGM are shown,
+    with --port 80 messages over HTTP. A malformed packet is shown up to the fault.
 
     The exit code is 0 when all packets are well-formed and the capture has all of them, else 1.
     """
@@ -249,7 +249,7 @@ def _nothing_found(ports: Ports) -> tuple[str, str, str]:
         "a packet that was asked for"
     )
     remedy = (
-        "choose other ports with --port, --ping-port and --pgm-port, or other packets with "
-        "--stream, --kind, --queue, --label, --id and --since"
+        "choose other ports with --port (80 for HTTP), --ping-port and --pgm-port, or other "
+        "packets with --stream, --kind, --queue, --label, --id and --since"
     )
     return "no packets found", cause, remedy

@@ -324,10 +324,11 @@ def _capture_items(events: Iterable[CaptureEvent]) -> Iterator[Item]:
 class _Connection:
     """Both directions of a TCP connection."""
 
-    __slots__ = ("ended", "number", "streams")
+    __slots__ = ("begun", "ended", "number", "streams")
 
     def __init__(self, number: int) -> None:
         self.number = number
+        self.begun: set[Flow] = set()
         self.streams: dict[Flow, StreamPackets | HttpMessages] = {}
         self.ended: set[Flow] = set()
 
@@ -347,9 +348,13 @@ class Connections:
         """The packets that an event completes."""
         connection = self._connection(event.flow)
         stream = connection.streams.get(event.flow)
-        if stream is None:
-            stream = _stream_of(event.data if isinstance(event, StreamData) else b"")
+        data = event.data if isinstance(event, StreamData) else b""
+        # A gap may come before the first bytes, which say what is spoken.
+        if stream is None or (begins_http(data) and event.flow not in connection.begun):
+            stream = _stream_of(data)
             connection.streams[event.flow] = stream
+        if data:
+            connection.begun.add(event.flow)
         origin = Origin(0, event.flow, connection.number, event.frame, event.time)
         self._pending -= stream.pending_bytes
         if isinstance(event, StreamData):
