@@ -4,6 +4,7 @@ import errno
 import http.client
 import logging
 import ssl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -254,6 +255,27 @@ def test_urls_for_others_have_the_address_and_port_of_this_machine(
         http_host, https_host = hosts
         assert requests.http_host == http_host.format(bind=bind)
         assert requests.https_host == https_host
+
+
+@pytest.mark.parametrize("port", [0, "off"])
+def test_a_stream_receipt_needs_a_port_at_its_receiver(tmp_path: Path, port: object) -> None:
+    # The receipt cannot reach this machine by a name that is not known.
+    settings: dict[str, Any] = {"http_port": port, "http_host": "no-such-host.invalid"}
+    with (
+        threaded(tmp_path / "to", bind=new_address(), http_port=0) as receiver,
+        threaded(tmp_path / "from", bind=new_address(), **settings) as sender,
+        openmsmq.connect(receiver.config.socket_path) as there,
+        openmsmq.connect(sender.config.socket_path) as here,
+    ):
+        there.create_queue(ORDERS, transactional=True)
+        name = f"DIRECT=HTTP://{receiver.process.endpoints['http']}/msmq/private$/orders"
+        with here.transaction() as transaction:
+            here.send(name, "one", transaction=transaction)
+        hint = "" if port == 0 else ": nothing listens at http_port here"
+        expected = f"delivered, but the stream receipt has not come yet{hint}"
+        deadline = time.monotonic() + 20
+        while (shown := here.outgoing_info(name)["reason"]) != expected:
+            assert time.monotonic() < deadline, shown
 
 
 # Certificates

@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,6 +16,7 @@ from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.protocol.srmp.manager import SrmpProtocol
 from openmsmq.protocol.srmp.session_infos import SrmpSessions
 from openmsmq.protocol.srmp.settings import SrmpSettings
+from openmsmq.protocol.srmp.status import NO_RECEIPT
 from openmsmq.server.common_config import KIBIBYTE, MEBIBYTE, is_host_name
 from openmsmq.server.open_files import spare_files
 from openmsmq.server.setting_values import Port
@@ -203,7 +205,13 @@ class SrmpPart:
             log_event(PORT_SKIPPED, port=port, reason=exc.detail)
 
     def _transfer_status(self, queue: Queue) -> OutgoingStatus | None:
-        return self.protocol.outgoing_status(queue, now=self._host.tick())
+        status = self.protocol.outgoing_status(queue, now=self._host.tick())
+        if status is None or status.reason != NO_RECEIPT or queue.outgoing is None:
+            return status
+        scheme = str(queue.outgoing.transport)
+        if scheme in self._endpoints:
+            return status
+        return replace(status, reason=f"{NO_RECEIPT}: nothing listens at {scheme}_port here")
 
     def status(self) -> PartStatus:
         return PartStatus(self._endpoints)
