@@ -10,6 +10,7 @@ from tests.protocol.srmp import naive
 from tests.protocol.srmp.naive import NaiveHost, envelope, post, services
 from tests.protocol.srmp.web import Node, Web, pair, url
 
+from openmsmq.core.events import MessageDropped
 from openmsmq.wire.codes.message_class import MessageClass
 
 
@@ -431,6 +432,8 @@ def test_a_receipt_that_may_go_nowhere_is_not_sent() -> None:
     web = Web()
     beta = web.node("beta", core={"receipt_hosts": frozenset(("friend",))})
     beta.create()
+    dropped: list[MessageDropped] = []
+    beta.engine.listen(MessageDropped, dropped.append)
     peer = web.hosts["peer"] = NaiveHost()
     friend = web.hosts["friend"] = NaiveHost()
     for number, host in enumerate(("peer", "friend", "friend:x"), 1):
@@ -439,3 +442,11 @@ def test_a_receipt_that_may_go_nowhere_is_not_sent() -> None:
     web.run()
     assert peer.envelopes == []
     assert len(friend.envelopes) == 1
+    assert beta.qm.counters.dropped_messages.by() == {
+        "acknowledgment: the host is not in srmp_receipt_hosts": 1,
+        "acknowledgment: not the URL of a queue": 1,
+    }
+    assert [event.queue for event in dropped] == [
+        "http://peer/msmq/private$/acks",
+        "http://friend:x/msmq/private$/acks",
+    ]

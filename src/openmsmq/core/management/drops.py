@@ -11,6 +11,8 @@ OVER_QUOTA: Final = "over the quota"
 LOOP: Final = "it has been forwarded before"
 TOO_MANY_OUTGOING: Final = "too many outgoing queues"
 IS_TRANSACTIONAL: Final = "the queue is transactional"
+NO_QUEUE_URL: Final = "not the URL of a queue"
+HOST_NOT_ALLOWED: Final = "the host is not in srmp_receipt_hosts"
 RETRIES_FAILED: Final = "every retry has failed"
 CANCELLED: Final = "cancelled"
 _SYSTEM_MESSAGES: Final = (
@@ -21,6 +23,7 @@ _SYSTEM_MESSAGES: Final = (
     "stream receipt",
     "final stream receipt",
 )
+_RECEIPTS: Final = ("acknowledgment", "stream receipt", "final stream receipt")
 DROPS: Final = (
     *(("message", reason) for reason in NEGATIVE_CLASSES),
     ("message", OVER_QUOTA),
@@ -34,5 +37,6 @@ DROPS: Final = (
         for what in _SYSTEM_MESSAGES
         for reason in (OVER_QUOTA, TOO_MANY_OUTGOING, IS_TRANSACTIONAL)
     ),
+    *((what, reason) for what in _RECEIPTS for reason in (NO_QUEUE_URL, HOST_NOT_ALLOWED)),
 )
 """What and why, all that is known from the start."""

@@ -24,7 +24,7 @@ from openmsmq.wire.names.queue_address_names import format_name_of
 from .arrivals import arrival, insert
 
 # What a log line shows where no message is the reason.
-_NO_MESSAGE: Final = bytes(64)
+NO_MESSAGE: Final = bytes(64)
 
 Build = Callable[[int], bytes]
 """Makes the packet with the ordinal that the message gets."""
@@ -41,7 +41,7 @@ def send_system_message(
         what: it is, such as an acknowledgment.
         about: the message that is the reason for it, if it is one.
     """
-    packet_about = about.packet if about is not None else _NO_MESSAGE
+    packet_about = about.packet if about is not None else NO_MESSAGE
     try:
         name = format_name_of(address)
         if not may_reach(state, name):

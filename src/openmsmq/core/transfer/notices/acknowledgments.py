@@ -31,11 +31,13 @@ def acknowledge(state: State, packet: bytes, message_class: int) -> bool:
     The message itself says whether it wants one; that is for the caller to look at.
     """
     message = UserMessage(packet)
-    admin_queue = receipt_queue(state, message, message_class)
     # [MS-MQQB] note 62: nothing is said about messages that themselves only tell of others.
-    if admin_queue is None or is_acknowledgment(message.message_class):
+    if is_acknowledgment(message.message_class):
         return False
     if message_class in INSECURE_NACKS and not state.settings.send_insecure_nacks:
+        return False
+    admin_queue = receipt_queue(state, message, message_class)
+    if admin_queue is None:
         return False
     build = partial(_build, state, message, message_class, admin_queue)
     sent = send_system_message(state, admin_queue, build, what="acknowledgment", about=message)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.messages.system_messages import send_system_message
+from openmsmq.core.management.drops import HOST_NOT_ALLOWED, NO_QUEUE_URL
+from openmsmq.core.messages.system_messages import NO_MESSAGE, send_system_message
 from openmsmq.core.transfer.incoming.addressing import Local, locate
 from openmsmq.core.transfer.incoming.streams import (
     NO_QUEUE_NUMBER,
@@ -55,25 +56,43 @@ def receipt_queue(state: State, message: UserMessage, message_class: int) -> Que
         return message.admin_queue
     services = envelope.services
     if message_class == MessageClass.ACK_REACH_QUEUE:
-        return receipt_address(state, services.delivery_receipt_to)
+        return receipt_address(state, services.delivery_receipt_to, "acknowledgment", message)
     request = services.commitment_receipt_request
     if request is None or message_class not in COMMITMENT_CLASSES:
         return None
-    return receipt_address(state, request.send_to)
+    return receipt_address(state, request.send_to, "acknowledgment", message)
 
 
-def receipt_address(state: State, url: str) -> QueueAddress | None:
-    """The address of a queue that a stranger names for receipts; None if it may not be used."""
+def receipt_address(
+    state: State, url: str, what: str, about: UserMessage | None
+) -> QueueAddress | None:
+    """The address of a queue that a stranger names for receipts; None if it may not be used.
+
+    Args:
+        what: the receipt, which is dropped if it may not go there.
+        about: the message that is the reason for it, if it is one.
+    """
+    reason = _refusal(state, url)
+    if not reason:
+        return direct_address(url)
+    if url:
+        packet = about.packet if about is not None else NO_MESSAGE
+        state.outbox.drop(what, url, packet, reason)
+    return None
+
+
+def _refusal(state: State, url: str) -> str:
+    """Why no receipt goes to a URL; empty if nothing is against it."""
     try:
         name = parse_format_name(f"DIRECT={url}")
     except QueueError:
-        return None
+        return NO_QUEUE_URL
     if not isinstance(name, DirectFormatName) or not name.is_web:
-        return None
+        return NO_QUEUE_URL
     allowed = state.settings.receipt_hosts
     if allowed and name.address.strip("[]").lower() not in allowed:
-        return None
-    return direct_address(url)
+        return HOST_NOT_ALLOWED
+    return ""
 
 
 def send_final_receipt(state: State, message: UserMessage, message_class: int) -> None:
@@ -87,11 +106,12 @@ def send_final_receipt(state: State, message: UserMessage, message_class: int) -
     ):
         return
     entry = envelope.stream
-    address = receipt_address(state, _receipts_to(state, message, entry))
+    what = "final stream receipt"
+    address = receipt_address(state, _receipts_to(state, message, entry), what, message)
     if address is None:
         return
     build = partial(_build_final, state, entry, message, message_class, address.direct or "")
-    send_system_message(state, address, build, what="final stream receipt", about=message)
+    send_system_message(state, address, build, what=what, about=message)
 
 
 def _build_final(
@@ -143,13 +163,13 @@ def send_stream_receipt(
         url: where the stream wants its receipts.
         sender: the queue manager that numbers the stream.
     """
-    address = receipt_address(state, url)
+    what = "stream receipt"
+    address = receipt_address(state, url, what, None)
     if address is None:
         return None
-
     stream_id = StreamId(sender, int.from_bytes(sequence))
     build = partial(_build_stream, state, stream_id, number, url)
-    return send_system_message(state, address, build, what="stream receipt", about=None)
+    return send_system_message(state, address, build, what=what, about=None)
 
 
 def _build_stream(state: State, stream_id: StreamId, number: int, url: str, ordinal: int) -> bytes:
