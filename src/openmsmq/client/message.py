@@ -62,6 +62,8 @@ class Message(_Content, kw_only=True, gc=False):
         journal: keep a copy in the sender's journal.
         dead_letter: keep it in a dead-letter queue if it cannot be delivered or is not read.
         trace_queue: GUID of the public queue that gets reports of the way it takes.
+        soap_header: XML elements for the header of its SOAP envelope over HTTP and multicast.
+        soap_body: XML for the body of that envelope.
         class_: message class; other than 0 only for programs that send reports.
         sign: True, or the version of the signature: "1.0", "2.0" (the default for one queue),
             "3.0" (that for several), or "xml" (the only one for HTTP and multicast).
@@ -88,6 +90,8 @@ class Message(_Content, kw_only=True, gc=False):
     journal: bool = False
     dead_letter: bool = False
     trace_queue: str | UUID | None = None
+    soap_header: str = ""
+    soap_body: str = ""
     class_: int = 0
     sign: bool | str = False
     certificate: str | SigningKey | None = None

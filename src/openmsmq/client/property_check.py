@@ -33,6 +33,8 @@ _TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "journal": ((bool,), "True or False is"),
     "dead_letter": ((bool,), "True or False is"),
     "trace_queue": ((str, UUID, NoneType), "a GUID or None is"),
+    "soap_header": _TEXT,
+    "soap_body": _TEXT,
     "class_": _NUMBER,
     "sign": ((bool, str), "True, False or a version is"),
     "certificate": ((str, SigningKey, NoneType), "a name, a SigningKey or None is"),

@@ -15,6 +15,7 @@ from openmsmq.wire.bodies import EncodableValue
 from openmsmq.wire.codes.algorithms import EncryptionAlgorithm, HashAlgorithm
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.body_type import BodyType
+from openmsmq.wire.message.soap_header import SoapHeader
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address_names import format_name_of
 from openmsmq.wire.packets.base_header import INFINITE
@@ -82,6 +83,13 @@ def test_a_sender_without_a_sid_sends_without_a_security_header() -> None:
             lambda view: view.correlation_id,
         ),
         (Message(trace_queue=TRACE), UUID(TRACE), lambda view: view.debug_header.queue_identifier),
+        (
+            Message(soap_header="<h/>", soap_body="<b/>"),
+            SoapHeader("<h/>", "<b/>"),
+            lambda view: view.soap_header,
+        ),
+        (Message(soap_body="<b/>"), SoapHeader("", "<b/>"), lambda view: view.soap_header),
+        (Message(), None, lambda view: view.soap_header),
     ],
 )
 def test_every_property_of_a_message_is_in_its_packet(
@@ -182,6 +190,8 @@ def test_what_is_kept_does_not_pile_up(builder: PacketBuilder) -> None:
         (Message(label="x" * 300), ValueError, "label"),
         (Message(body=b"x" * 5_000_000), ValueError, "larger"),
         (Message(trace_queue="x"), ValueError, "trace_queue: 'x' is not a GUID"),
+        (Message(soap_header="<h>"), ValueError, "soap_header, soap_body: .* is not XML"),
+        (Message(soap_body="</se:Body>"), ValueError, "soap_header, soap_body: .* is not XML"),
         (Message(response_queue="///"), QueueError, "MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"),
         (Message(body=1 << 64), ValueError, "more than 64 bits"),
     ],

@@ -15,6 +15,7 @@ from openmsmq.security.signatures.hash_forms import FIRST_FORM, HashForm
 from openmsmq.security.signatures.xml_forms import FIRST_XML_FORM, XmlForm
 from openmsmq.wire.codes.algorithms import EncryptionAlgorithm, HashAlgorithm
 from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.message.soap_header import SoapHeader
 from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import UserMessageOptions, UserMessageTemplate
@@ -24,6 +25,7 @@ from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress
 from openmsmq.wire.names.queue_address_names import address_of
 from openmsmq.wire.scalars import GUID_NULL, TxSequenceID
 from openmsmq.wire.security.security_header import SecurityHeader
+from openmsmq.wire.srmp.soap import check_soap
 
 # [MS-MQDMPR] 3.1.1.12: what a message has before it is signed or encrypted. Who does that uses
 # something better and says so; without a signature or cipher they mean nothing.
@@ -154,7 +156,24 @@ def message_options(
         extension=message.extension,
         tracing_requested=trace is not None,
         tracing_queue=trace,
+        soap_header=soap_texts(message),
     )
+
+
+def soap_texts(message: Message) -> SoapHeader | None:
+    """What a program adds to the SOAP envelope of a message; None if nothing.
+
+    Raises:
+        ValueError: it is not XML, or has elements that the queue manager writes.
+    """
+    header, body = message.soap_header, message.soap_body
+    if not header and not body:
+        return None
+    try:
+        check_soap(header, body)
+    except ValueError as exc:
+        raise ValueError(f"soap_header, soap_body: {exc}") from exc
+    return SoapHeader(header, body)
 
 
 def trace_guid(value: str | UUID | None) -> UUID | None:

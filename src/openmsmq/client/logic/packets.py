@@ -27,6 +27,8 @@ _properties: Final = attrgetter(
     "journal",
     "dead_letter",
     "trace_queue",
+    "soap_header",
+    "soap_body",
     "class_",
     "sign",
     "encrypt",
