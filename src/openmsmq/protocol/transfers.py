@@ -135,7 +135,8 @@ class Transfers(Generic[T]):
 
     def handle(self, transfer: T, what: TransferInput, now: float) -> None:
         """Something happens to a transfer: take the step of the table."""
-        action, transfer.state = step(transfer.state, what)
+        before = transfer.state
+        action, transfer.state = step(before, what)
         if action is TransferAction.CONNECT:
             self._manager.outgoing.change(transfer.stream.queue, OutgoingInput.CONNECTING)
             self._way.connect(transfer, now)
@@ -148,6 +149,9 @@ class Transfers(Generic[T]):
             transfer.retry_at = now + self._retry_seconds
         elif action is TransferAction.PUT_BACK:
             self._put_back(transfer, now)
+            if before is not TransferState.WAITING:
+                # A failure stays to be seen; a way to the host is gone.
+                self._manager.outgoing.change(transfer.stream.queue, OutgoingInput.RESTED)
         elif action is TransferAction.HANG_UP:
             self._way.close(transfer, now)
             self._manager.outgoing.change(transfer.stream.queue, OutgoingInput.CLOSED)

@@ -238,6 +238,34 @@ def test_a_paused_queue_sends_nothing_until_it_is_resumed() -> None:
     assert state(alpha) is QueueState.CONNECTED
 
 
+def test_a_queue_manager_that_goes_offline_is_connected_to_nothing() -> None:
+    web, alpha, peer = machine()
+    alpha.send(PEER, b"one")
+    web.run()
+    assert state(alpha) is QueueState.CONNECTED
+    alpha.qm.outgoing.set_online(active=False, caller=ADMINISTRATOR)
+    web.run()
+    assert state(alpha) is QueueState.INACTIVE
+    alpha.qm.outgoing.set_online(active=True, caller=ADMINISTRATOR)
+    alpha.send(PEER, b"two")
+    web.run()
+    assert state(alpha) is QueueState.CONNECTED
+    assert len(peer.envelopes) == 2
+
+
+def test_a_failure_is_shown_while_offline() -> None:
+    web, alpha, _ = machine()
+    web.down.add("peer")
+    alpha.send(PEER, b"one")
+    web.run()
+    alpha.qm.outgoing.set_online(active=False, caller=ADMINISTRATOR)
+    web.run()
+    status = alpha.srmp.outgoing_status(alpha.outgoing(PEER), now=web.now)
+    assert status is not None
+    assert status.last_error == "peer accepts no connections"
+    assert status.reason == "the queue manager is offline"
+
+
 def test_nothing_leaves_while_the_queue_manager_is_offline() -> None:
     web, alpha, peer = machine()
     alpha.send(PEER, b"one")
