@@ -106,6 +106,11 @@ def test_text_that_is_no_unicode_is_escaped_in_json() -> None:
     assert json.loads(line.decode("utf-8")) == {"body": "a\ud800b"}
 
 
+def test_properties_show_what_hides_or_turns_text(capsys: pytest.CaptureFixture[str]) -> None:
+    print_properties([("Name", "a\u202eb\x9b31m\nmore\x1b[31m")])
+    assert capsys.readouterr().out == "Name  a\\u202eb\\x9b31m\n      more\\x1b[31m\n"
+
+
 def test_values_with_several_lines_stay_in_their_column(capsys: pytest.CaptureFixture[str]) -> None:
     print_properties([("Name", "a"), ("Endpoints", "one\ntwo"), ("Empty", "")])
     assert capsys.readouterr().out == "Name       a\nEndpoints  one\n           two\nEmpty\n"

@@ -62,7 +62,7 @@ def print_properties(properties: Iterable[tuple[str, str]]) -> None:
     rows = list(properties)
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        first, *more = value.split("\n")
+        first, *more = map(printable, value.split("\n"))
         blank = " " * (width - len(name))
         typer.echo(f"{typer.style(name, bold=True)}{blank}{_GAP}{first}".rstrip())
         for line in more:
