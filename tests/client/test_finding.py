@@ -28,6 +28,18 @@ def test_messages_are_found_by_id(msmq: openmsmq.QueueManager) -> None:
         orders.peek_by_id("17")
 
 
+def test_a_receive_by_id_in_a_transaction_is_refused_by_a_queue_without(
+    msmq: openmsmq.QueueManager,
+) -> None:
+    orders = msmq.create_queue(ORDERS)
+    wanted = orders.send_and_wait(openmsmq.Message("1"))
+    with msmq.transaction() as transaction:
+        for find in (orders.receive_by_id, orders.receive_by_correlation_id):
+            orders.send(openmsmq.Message("2", correlation_id=wanted))
+            with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_TRANSACTION_USAGE"):
+                find(wanted, transaction)
+
+
 def test_messages_are_found_by_correlation_id(msmq: openmsmq.QueueManager) -> None:
     orders = msmq.create_queue(ORDERS, transactional=True)
     wanted = orders.send_and_wait("question", transaction="single")
@@ -55,6 +67,17 @@ def test_counts_and_existence(msmq: openmsmq.QueueManager) -> None:
         assert len(msmq.open_queue(ORDERS)) == 2
     with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"):
         msmq.queue_exists("orders")
+
+
+def test_sends_that_are_not_committed_do_not_count(msmq: openmsmq.QueueManager) -> None:
+    orders = msmq.create_queue(ORDERS, transactional=True)
+    orders.send("1", transaction="single")
+    with msmq.transaction() as transaction:
+        orders.send("2", transaction=transaction)
+        orders.send("3", transaction=transaction, delay=60)
+        assert orders.receive(timeout=5, transaction=transaction).body == "1"
+        assert len(orders) == 1
+    assert len(orders) == 1
 
 
 @pytest.mark.parametrize("prefetch", [1, 4, 1000])

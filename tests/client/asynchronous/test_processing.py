@@ -1,5 +1,7 @@
 """Working through a queue and delayed messages with asyncio."""
 
+import gc
+
 from tests.client.asynchronous.running import ORDERS, Run
 
 from openmsmq import Message, aio
@@ -35,6 +37,22 @@ def test_leaving_the_loop_gives_the_message_back(run_with: Run) -> None:
         assert (await anext(messages)).body == "1"
         await messages.close()
         assert (await orders.peek(timeout=0)).abort_count == 1
+
+    run_with(main)
+
+
+def test_a_loop_without_a_with_statement_gives_the_message_back(run_with: Run) -> None:
+    async def main(manager: aio.QueueManager) -> None:
+        orders = await manager.create_queue(ORDERS, transactional=True)
+        await orders.send("1", "single")
+        gc.disable()
+        try:
+            async for message in orders.process(timeout=0):
+                assert message.body == "1"
+                break
+            assert (await orders.receive(timeout=5)).abort_count == 1
+        finally:
+            gc.enable()
 
     run_with(main)
 

@@ -1,5 +1,6 @@
 """Working through a queue with retries."""
 
+import gc
 import multiprocessing
 from collections.abc import Iterator
 from typing import Any
@@ -99,6 +100,36 @@ def test_leaving_the_loop_gives_the_message_back_and_a_with_statement_takes_it(
             assert message.abort_count == 1
             break
     assert bodies(msmq) == [b"2"]
+
+
+def test_a_loop_without_a_with_statement_gives_the_message_back_at_once(orders: Queue) -> None:
+    send(orders, BAD)
+    gc.disable()
+    try:
+        for count in range(3):
+            with pytest.raises(ZeroDivisionError):
+                for message in orders.process(timeout=0):
+                    assert message.abort_count == count
+                    _ = 1 / 0
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("rules", "match"),
+    [
+        ({"retries": -1}, "retries: -1 is less than 0"),
+        ({"cycles": -1}, "cycles: -1 is less than 0"),
+        ({"delay": -1}, "delay: -1 is less than 0"),
+        ({"poison": "poison"}, "poison: 'poison' is not a subqueue"),
+        ({"poison": f"{ORDERS};"}, "is not a subqueue"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused_before_a_message_fails(
+    orders: Queue, rules: dict[str, Any], match: str
+) -> None:
+    with pytest.raises(ValueError, match=match):
+        orders.process(**rules)
 
 
 def test_a_queue_without_transactions_is_refused(msmq: QueueManager) -> None:

@@ -39,10 +39,11 @@ def test_what_a_queue_holds_is_told_by_sequence(peer: Peer, ranges: RangesLogic)
         "last": 9,
         "count": 9,
         "bytes": 900,
+        "locked": 2,
         "lock_holders": {"reader 1": 2},
     }
     peer.go_on(asking, local.Done(peer.request(local.RangeInfo).id, told))
-    assert asking.result == RangeInfo("a-1", 1, 8, 9, 9, 900, {"reader 1": 2})
+    assert asking.result == RangeInfo("a-1", 1, 8, 9, 9, 900, 2, {"reader 1": 2})
 
 
 def test_a_plan_has_its_limits_and_tells_end_count_and_digest(

@@ -406,8 +406,16 @@ class Queue:
             delay: seconds or a timedelta of a rest.
             poison: a subqueue of this queue, or its whole name.
             timeout: end when no message came for so long; None waits for ever.
+
+        Raises:
+            ValueError: a number is less than 0, or `poison` is not a subqueue.
         """
         rest = seconds("delay", delay) or 0.0
+        for name, number in (("retries", retries), ("delay", rest), ("cycles", cycles)):
+            if number < 0:
+                raise ValueError(f"{name}: {number:g} is less than 0")
+        if not poison.partition(";")[2]:
+            raise ValueError(f"poison: {poison!r} is not a subqueue such as ';poison'")
         rules = Retries(retries, rest, cycles, poison)
         return Processing(self._driver, self, rules, seconds("timeout", timeout))
 

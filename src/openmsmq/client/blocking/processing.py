@@ -50,15 +50,12 @@ class Processing:
     def __init__(
         self, driver: Driver, queue: "Queue", retries: Retries, timeout: float | None
     ) -> None:
-        self._driver = driver
-        self._queue = queue
-        self._retries = retries
-        self._timeout = timeout
-        self._transaction: Transaction | None = None
-        self._messages = self._work()
+        # The work does not know this object: a loop that is left ends with its last reference.
+        self._work = _Work(driver, queue, retries, timeout)
+        self._messages = self._work.messages()
 
-    def __iter__(self) -> Generator[ReceivedMessage, None, None]:
-        return self._messages
+    def __iter__(self) -> Self:
+        return self
 
     def __next__(self) -> ReceivedMessage:
         return next(self._messages)
@@ -72,9 +69,8 @@ class Processing:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None and self._transaction is not None:
-            transaction, self._transaction = self._transaction, None
-            transaction.commit()
+        if kind is None:
+            self._work.commit()
         with contextlib.suppress(*((ConnectionLost,) if kind is not None else ())):
             self.close()
 
@@ -89,11 +85,32 @@ class Processing:
         Raises:
             ValueError: there is no current message.
         """
-        if self._transaction is None:
+        if self._work.transaction is None:
             raise ValueError("no message is being worked on")
-        return self._transaction
+        return self._work.transaction
 
-    def _work(self) -> Generator[ReceivedMessage, None, None]:
+
+class _Work:
+    """Receives the messages of a loop, and sets those aside that fail."""
+
+    def __init__(
+        self, driver: Driver, queue: "Queue", retries: Retries, timeout: float | None
+    ) -> None:
+        self._driver = driver
+        self._queue = queue
+        self._retries = retries
+        self._timeout = timeout
+        # Of the message that is being worked on.
+        self.transaction: Transaction | None = None
+
+    def commit(self) -> None:
+        """The message that is being worked on, if there is one, is done with."""
+        transaction, self.transaction = self.transaction, None
+        if transaction is not None:
+            transaction.commit()
+
+    def messages(self) -> Generator[ReceivedMessage, None, None]:
+        """The messages, one after the other."""
         info = self._queue.info()
         own = info["receive_error_handling"] == "none"
         try:
@@ -103,13 +120,12 @@ class Processing:
                     return
                 if own and message.abort_count > self._retries.retries:
                     self._set_aside(message)
+                    self.commit()
                     continue
                 yield message
-                if self._transaction is not None:
-                    self._transaction.commit()
-                    self._transaction = None
+                self.commit()
         finally:
-            transaction, self._transaction = self._transaction, None
+            transaction, self.transaction = self.transaction, None
             if transaction is not None and self._driver.usable:
                 transaction.abort()
 
@@ -136,7 +152,7 @@ class Processing:
                     transaction.abort()
                 raise
             else:
-                self._transaction = transaction
+                self.transaction = transaction
                 return message
 
     def _set_aside(self, message: ReceivedMessage) -> None:
@@ -144,10 +160,7 @@ class Processing:
         # Each cycle moved it twice: into the subqueue and back.
         rests = message.move_count // 2 < self._retries.cycles
         target = RETRY if rests else self._retries.poison
-        transaction = self.transaction
-        self._queue.move(target, [message.lookup_id], transaction=transaction)
-        transaction.commit()
-        self._transaction = None
+        self._queue.move(target, [message.lookup_id], transaction=self.transaction)
 
     def _bring_back(self) -> None:
         """Move messages back that have rested long enough."""

@@ -37,11 +37,10 @@ MOVE_MESSAGES: Final = 1000
 # The share mode that keeps no other reader out.
 DENY_NONE: Final = "deny_none"
 Progress = Callable[[int], None]
-_GONE: Final = (
-    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
-    Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED,
-    Hresult.MQ_ERROR_TRANSACTION_USAGE,
-)
+_GONE: Final = (Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED)
+# A peek of a message that is being received is refused so; a receive if the queue takes no
+# transaction.
+_GONE_FOR_PEEK: Final = (*_GONE, Hresult.MQ_ERROR_TRANSACTION_USAGE)
 
 
 class Held(NamedTuple):
@@ -168,10 +167,10 @@ class QueueLogic:
         return self.backend.management.queue_info(self.name)
 
     def count(self) -> Operation[int]:
-        """How many messages are in the queue."""
+        """How many messages are in the queue, locked ones included."""
         handle = yield from self.opened_to_read()
         info = yield from self.backend.ranges.info(handle)
-        count: int = info["count"] + sum(info["lock_holders"].values())
+        count: int = info["count"] + info["locked"]
         return count
 
     def format_name(self) -> Operation[str]:
@@ -391,7 +390,7 @@ class QueueLogic:
                 return (yield from self.look_up(lookup_id, "current", transaction, receive=receive))
             except QueueError as exc:
                 # Another reader was faster; there may be another one.
-                if exc.code not in _GONE:
+                if exc.code not in (_GONE if receive else _GONE_FOR_PEEK):
                     raise
 
     def release(self, held: "Held", *, taken: bool) -> Operation[None]:

@@ -26,7 +26,8 @@ class RangeInfo:
         first, last: sequence of the first and the last visible message.
         stable: nothing at or below it becomes visible later.
         count, bytes: what is visible.
-        lock_holders: who has messages locked, and how many.
+        locked: messages that a reader has taken and not decided on.
+        lock_holders: who has messages locked or not committed yet, and how many.
     """
 
     incarnation: str
@@ -35,6 +36,7 @@ class RangeInfo:
     last: int
     count: int
     bytes: int
+    locked: int
     lock_holders: dict[str, int]
 
 

@@ -54,6 +54,7 @@ class Snapshot:
             "last": last,
             "count": len(sequences),
             "bytes": sum(header.size for header in self._headers),
+            "locked": 0,
             "lock_holders": {},
         }
 

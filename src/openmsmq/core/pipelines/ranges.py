@@ -51,7 +51,9 @@ class RangeInfo:
     last: int
     count: int
     size: int
-    # Who has messages locked, and how many.
+    # Messages that a reader has taken and not decided on.
+    locked: int
+    # Who has messages locked or not committed yet, and how many.
     lock_holders: dict[str, int]
     depends: int
 
@@ -98,6 +100,7 @@ class Ranges:
             last=last,
             count=queue.lanes.count,
             size=queue.total_bytes,
+            locked=len(queue.locked),
             lock_holders=_lock_holders(queue),
             depends=self._state.outbox.seen(),
         )

@@ -32,6 +32,7 @@ def range_info(session: LocalSession, request: local.RangeInfo) -> None:
             "last": info.last,
             "count": info.count,
             "bytes": info.size,
+            "locked": info.locked,
             "lock_holders": info.lock_holders,
         },
         info.depends,
