@@ -96,7 +96,7 @@ def _explained(error: ExplainedError) -> QueueError:
         code = Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED
     elif isinstance(error, ConfigError):
         code = Hresult.MQ_ERROR_INVALID_PARAMETER
-        cause = _WRONG_SETTING
+        cause = cause or _WRONG_SETTING
     else:
         # Connections that are lost: the remedy for programs is no better than the catalogue's.
         code = Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE

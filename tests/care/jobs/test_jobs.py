@@ -74,11 +74,12 @@ def bodies(qm: openmsmq.QueueManager, name: str) -> list[str]:
         return [str(message.body) for message in queue.cursor()]
 
 
-def let_die(qm: openmsmq.QueueManager, count: int) -> None:
+def let_die(qm: openmsmq.QueueManager, count: int, name: str = ORDERS) -> None:
     """Messages whose time runs out become dead letters."""
-    send(qm, count, dead_letter=True, delivery="recoverable", time_to_be_received=1)
+    there = qm.open_queue(";deadletter").count()
+    send(qm, count, name, dead_letter=True, delivery="recoverable", time_to_be_received=1)
     deadline = time.monotonic() + 60
-    while qm.open_queue(";deadletter").count() < count and time.monotonic() < deadline:
+    while qm.open_queue(";deadletter").count() < there + count and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
@@ -354,3 +355,70 @@ def test_an_undo_that_was_killed_goes_on(jobs: Jobs) -> None:
     again = undo_job(qm, load_job(job.folder))
     assert (again.undone, again.gone) == (5, 0)
     assert len(bodies(qm, ORDERS)) == 5
+
+
+def test_only_the_queue_manager_of_a_job_carries_it_out_and_undoes_it(jobs: Jobs) -> None:
+    send(jobs.manager, 3)
+    _, moved = jobs.run(kind=JobKind.MOVE, sources=(ORDERS,), target=";held")
+    send(jobs.manager, 3)
+    planned = jobs.plan(kind=JobKind.REMOVE, sources=(ORDERS,))
+    with openmsmq.embedded() as other:
+        other.create_queue(ORDERS)
+        send(other, 20)
+        other.open_queue(ORDERS).move(f"{ORDERS};held", count=10)
+        before = bodies(other, ORDERS), bodies(other, f"{ORDERS};held")
+        for deed in (
+            lambda: undo_job(other, moved),
+            JobRunner(planned, lambda: openmsmq.connect(other.address)).dry_run,
+            JobRunner(planned, lambda: openmsmq.connect(other.address)).run,
+        ):
+            with pytest.raises(openmsmq.QueueError, match="is not a job of"):
+                deed()
+        assert (bodies(other, ORDERS), bodies(other, f"{ORDERS};held")) == before
+    assert undo_job(jobs.manager, load_job(moved.folder)).undone == 3
+    assert jobs.runner(load_job(planned.folder)).run().done == 3
+
+
+def test_what_was_deleted_with_its_queue_is_gone_and_the_rest_goes_back(jobs: Jobs) -> None:
+    qm = jobs.manager
+    let_die(qm, 3)
+    let_die(qm, 2, BILLS)
+    _, job = jobs.run(kind=JobKind.RETRY, sources=DEAD_LETTER_QUEUES, limits=Limits.LIFT)
+    qm.delete_queue(ORDERS)
+    undone = undo_job(qm, job)
+    assert (undone.undone, undone.gone) == (2, 3)
+    assert len(bodies(qm, ";deadletter")) == 2
+
+
+def test_dead_letters_go_back_as_what_their_queue_made_of_them(jobs: Jobs) -> None:
+    qm = jobs.manager
+    let_die(qm, 2)
+    qm.delete_queue(ORDERS)
+    qm.create_queue(ORDERS, transactional=True)
+    _, job = jobs.run(kind=JobKind.RETRY, sources=DEAD_LETTER_QUEUES, limits=Limits.LIFT)
+    assert undo_job(qm, job).undone == 2
+    assert (bodies(qm, ";deadletter"), len(bodies(qm, ";deadxact"))) == ([], 2)
+    assert qm.open_queue(";deadxact").peek().class_name == "MQMSG_CLASS_NACK_RECEIVE_TIMEOUT"
+
+
+def test_a_move_out_of_the_dead_letters_goes_back(jobs: Jobs) -> None:
+    qm = jobs.manager
+    let_die(qm, 2)
+    _, job = jobs.run(kind=JobKind.MOVE, sources=(";deadletter",), target=ORDERS)
+    assert job.can_be_undone
+    assert undo_job(qm, job).undone == 2
+    assert qm.open_queue(";deadletter").peek().class_name == "MQMSG_CLASS_NACK_RECEIVE_TIMEOUT"
+
+
+@pytest.mark.parametrize("kind", [JobKind.MOVE, JobKind.RETRY])
+def test_nothing_goes_back_into_a_journal(jobs: Jobs, kind: JobKind) -> None:
+    qm = jobs.manager
+    qm.set_queue(ORDERS, journal=True)
+    send(qm, 2)
+    qm.open_queue(ORDERS).receive_many(2, timeout=5)
+    qm.flush()
+    _, job = jobs.run(kind=kind, sources=(f"{ORDERS};journal",), target=ORDERS)
+    assert not job.can_be_undone
+    with pytest.raises(openmsmq.QueueError, match="journal cannot be undone"):
+        undo_job(qm, job)
+    assert len(bodies(qm, ORDERS)) == 2

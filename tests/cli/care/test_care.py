@@ -61,7 +61,9 @@ def test_nothing_is_found(manager: Manager, queue: str) -> None:
     wrong = manager.run("find", "--where", "labl ~ x")
     assert wrong.code == 1
     assert "'labl' is not a property" in wrong.err
-    assert manager.run("find", "x", "--in", "cellar").code == 2
+    cellar = manager.run("find", "x", "--in", "cellar")
+    assert (cellar.code, "'cellar' must be one of deadletter," in cellar.err) == (2, True)
+    assert "0 messages of 0 in 1 place\n" in manager.run("find", "x", "--queue", queue).err
 
 
 def test_where_on_peek_and_receive(manager: Manager, filled: str) -> None:
@@ -100,6 +102,28 @@ def test_a_retry_and_its_undo(manager: Manager, filled: str, other: str) -> None
     assert undone.out == "Put back 4 messages\n"
     assert (count(manager, filled), count(manager, other)) == (10, 0)
     assert run(["job", "list", "--json"]).object["state"] == "undone"
+    for words in (("resume",), ("stop",)):
+        ended = run(["job", *words, done["job"]])
+        assert (ended.code, f"job {done['job']} is undone" in ended.err) == (1, True)
+
+
+def test_a_lookup_id_that_is_not_there_is_refused(
+    manager: Manager, filled: str, other: str
+) -> None:
+    known = manager.run("peek", filled, "--json").object["lookup_id"]
+    for command in (("copy", filled, other), ("retry", filled, "--to", other)):
+        wrong = manager.run(*command, "--lookup-id", known, "--lookup-id", "17")
+        assert (wrong.code, f"{filled}: no message 17" in wrong.err) == (1, True)
+    assert (count(manager, filled), count(manager, other)) == (10, 0)
+    assert run(["job", "list", "--json"]).objects == []
+
+
+def test_a_journal_offers_no_undo(manager: Manager, queue: str) -> None:
+    manager.run("queue", "set", queue, "--journal")
+    manager.run("send", queue, "--body", "1")
+    manager.run("receive", queue)
+    outcome = manager.run("move", f"{queue};journal", queue, "--where", "body ~ 1")
+    assert outcome.out == "Moved 1 message\n"
 
 
 def test_what_is_refused_says_why(manager: Manager, filled: str) -> None:

@@ -20,7 +20,11 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from openmsmq.care.durable import make_directory, sync_file, write_durably
+from openmsmq.care.places import PlaceKind, place_of
+from openmsmq.client.backend.interface import Identity
 from openmsmq.net.local.paths import default_data_directory
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError
 
 from .spec import JobKind, JobSpec
@@ -152,6 +156,19 @@ class Job:
         return "unfinished" if self.begun else "planned"
 
     @property
+    def ended(self) -> bool:
+        """Whether nothing is left to do: it is finished, or was undone."""
+        return self.state in ("finished", "undone")
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Whether messages can go back to where they were: nothing goes into a journal."""
+        kind = self.spec.kind
+        if kind not in (JobKind.MOVE, JobKind.RETRY):
+            return kind in (JobKind.COPY, JobKind.LOAD)
+        return all(place_of(name).kind is not PlaceKind.JOURNAL for name in self.spec.sources)
+
+    @property
     def producer(self) -> str:
         """The name under which the job publishes."""
         return f"job/{self.plan.id}"
@@ -179,6 +196,21 @@ class Job:
     def asked_to_stop(self) -> bool:
         """Whether somebody asked for it."""
         return (self.folder / STOP).exists()
+
+    def check_queue_manager(self, identity: Identity) -> None:
+        """Let nothing but the queue manager of the job have its lookup ids.
+
+        Raises:
+            QueueError: this is another one.
+        """
+        if identity.guid != self.plan.queue_manager:
+            raise QueueError(
+                Hresult.MQ_ERROR_ILLEGAL_OPERATION,
+                f"job {self.plan.id} is not a job of {identity.name}, but of the queue manager "
+                f"{self.plan.queue_manager}",
+                cause="Another queue manager has other messages under the same lookup ids.",
+                remedy="Name its own queue manager with --socket.",
+            )
 
     def forget(self) -> None:
         """Remove the job from disk; it can no longer be resumed or undone."""
@@ -308,7 +340,7 @@ def forget_old_jobs(directory: Path, now: float) -> None:
         ended = folder / JOURNAL
         if ended.exists() and ended.stat().st_mtime < now - KEPT_SECONDS:
             job = load_job(folder)
-            if job.state in ("finished", "undone"):
+            if job.ended:
                 job.forget()
 
 
@@ -330,7 +362,11 @@ def load_job(folder: Path) -> Job:
         plan = msgspec.json.decode((folder / PLAN).read_bytes(), type=Plan)
         return Job(folder, plan, list(_read_lines(folder / MESSAGES, _decode_message)))
     except FileNotFoundError as exc:
-        raise ConfigError(f"{folder.name}: no such job in {folder.parent}") from exc
+        raise ConfigError(
+            f"{folder.name}: no such job in {folder.parent}",
+            cause="The id is misspelt, the job ended over 30 days ago, or another user began it.",
+            remedy=f"Compare the id with `openmsmq job list`; ${VARIABLE} names where jobs are.",
+        ) from exc
     except (OSError, msgspec.MsgspecError) as exc:
         raise ConfigError(f"{folder}: {exc}") from exc
 
@@ -352,7 +388,3 @@ def _cut_torn_line(path: Path) -> None:
     whole = data.rfind(b"\n") + 1
     if whole < len(data):
         os.truncate(path, whole)
-
-
-# What can be undone.
-UNDOABLE: Final = (JobKind.MOVE, JobKind.RETRY, JobKind.COPY, JobKind.LOAD)

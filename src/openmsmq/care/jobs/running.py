@@ -71,9 +71,8 @@ class JobRunner:
 
     def dry_run(self) -> JobReport:
         """Say what the job would do, after the same checks; nothing is changed."""
-        manager = self._connected()
         try:
-            refused, gone = dry_run(manager, self._job)
+            refused, gone = dry_run(self._connected(), self._job)
         finally:
             self._hang_up()
         total = len(self._job.messages)
@@ -186,6 +185,7 @@ class JobRunner:
 
         Raises:
             ConnectionLost: it did not come in time.
+            QueueError: it is not the queue manager of the job.
         """
         deadline = time.monotonic() + self._patience
         while self._manager is None:
@@ -195,6 +195,7 @@ class JobRunner:
                 if time.monotonic() > deadline or self._ends():
                     raise
                 time.sleep(_PAUSE_SECONDS)
+        self._job.check_queue_manager(self._manager.identity)
         return self._manager
 
     def _hang_up(self) -> None:

@@ -5,14 +5,14 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from openmsmq.care.durable import locked_directory
-from openmsmq.care.places import PlaceKind, find_place, place_of
+from openmsmq.care.places import DEADLETTER, DEADXACT, PlaceKind, find_place, place_of
 from openmsmq.client import Queue, QueueManager
 from openmsmq.client.machines import other_machine
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
-from .job import UNDOABLE, Batch, Entry, Job, Journal
+from .job import Batch, Entry, Job, Journal
 from .sending import prepare
 from .spec import JobKind
 from .steps import opened
@@ -30,17 +30,19 @@ def undo_job(manager: QueueManager, job: Job) -> UndoReport:
     """Undo what a job has done; an undo that was interrupted goes on.
 
     Moved messages go back to their source, and dead letters that were sent again into the
-    dead-letter queue with their reason; copies are removed. What was received or sent to another
-    machine meanwhile is gone.
+    dead-letter queue of their kind with their reason; copies are removed. What was received or
+    sent to another machine meanwhile, or was deleted with its queue, is gone.
 
     Raises:
-        QueueError: a job of this kind cannot be undone.
+        QueueError: the job cannot be undone, or is one of another queue manager.
     """
-    if job.spec.kind not in UNDOABLE:
+    job.check_queue_manager(manager.identity)
+    if not job.can_be_undone:
         raise QueueError(
             Hresult.MQ_ERROR_ILLEGAL_OPERATION,
-            f"a {job.spec.kind} cannot be undone",
-            cause="The messages are gone for good, or nothing was changed.",
+            f"a {job.spec.kind} from {', '.join(job.spec.sources)} cannot be undone",
+            cause="The messages are gone for good, nothing was changed, or they came from a "
+            "journal, into which nothing can be moved.",
             remedy="Save messages before you remove them; `openmsmq load` sends them again.",
         )
     with ExitStack() as held:
@@ -85,11 +87,14 @@ def _undo_batch(manager: QueueManager, job: Job, batch: Batch, journal: Journal)
     handled = _handled(batch, done)
     if not handled:
         return []
-    if _is_elsewhere(manager, batch.messages[0].destination):
+    destination = batch.messages[0].destination
+    if _is_elsewhere(manager, destination):
         return handled
-    with opened(manager, batch.messages[0].destination) as queue:
+    noted = job.undoing.get(batch.number)
+    if not _is_there(manager, destination):
+        return handled if noted is None else noted.gone
+    with opened(manager, destination) as queue:
         there = _there(queue, handled, done)
-        noted = job.undoing.get(batch.number)
         gone = [place for place in handled if place not in there]
         if noted is None:
             # What is not there later was put back by an undo that was interrupted.
@@ -106,23 +111,36 @@ def _is_elsewhere(manager: QueueManager, destination: str) -> bool:
     return find_place(manager, destination).kind is PlaceKind.OUTGOING
 
 
+def _is_there(manager: QueueManager, destination: str) -> bool:
+    """Whether the queue has not been deleted, with all messages in it."""
+    try:
+        with opened(manager, destination):
+            return True
+    except QueueError as exc:
+        if exc.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
+            raise
+        return False
+
+
 def _put_back(
     manager: QueueManager, job: Job, batch: Batch, queue: Queue, there: dict[int, int]
 ) -> None:
     source = batch.messages[0].source
     kind = job.spec.kind
-    if kind is JobKind.MOVE:
-        queue.move_by_lookup_id(source, list(there.values()))
-    elif kind is not JobKind.RETRY:
+    if kind not in (JobKind.MOVE, JobKind.RETRY):
         queue.release_many(queue.hold_many(list(there.values())), remove=True)
     elif place_of(source).kind is PlaceKind.DEADLETTER:
+        # A queue that was made again meanwhile may have made messages of the other kind of them.
+        dead = DEADXACT if queue.is_transactional() else DEADLETTER
         for message_class in {batch.messages[place].message_class for place in there}:
             ids = [
                 lookup_id
                 for place, lookup_id in there.items()
                 if batch.messages[place].message_class == message_class
             ]
-            queue.move_by_lookup_id(source, ids, message_class=message_class)
+            queue.move_by_lookup_id(dead, ids, message_class=message_class)
+    elif kind is JobKind.MOVE:
+        queue.move_by_lookup_id(source, list(there.values()))
     else:
         _send_back(manager, job, batch, queue, list(there.values()))
 

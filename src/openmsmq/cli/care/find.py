@@ -61,12 +61,12 @@ def find(
     from openmsmq.care import PlaceKind, search
     from openmsmq.care.places import ALL_KINDS
 
-    try:
-        kinds = [PlaceKind(word) for word in within] if within else sorted(ALL_KINDS)
-    except ValueError as exc:
-        raise typer.BadParameter(
-            f"{exc}; one of {', '.join(sorted(ALL_KINDS))}", param_hint="--in"
-        ) from None
+    for word in within or ():
+        if word not in ALL_KINDS:
+            raise typer.BadParameter(
+                f"{word!r} must be one of {', '.join(sorted(ALL_KINDS))}", param_hint="--in"
+            )
+    kinds = [PlaceKind(word) for word in within or sorted(ALL_KINDS)]
     condition = _condition(text, where)
     with connect(socket) as manager, progress("searching", None) as update:
         # Where the messages themselves can be seen, a bar would only be in the way.
@@ -90,7 +90,9 @@ def find(
     if not as_json:
         looked = 0 if state is None else state.looked_at
         typer.echo(
-            f"{count_text(hit_count, 'message')} of {looked:,} in {len(places):,} places", err=True
+            f"{count_text(hit_count, 'message')} of {looked:,} in "
+            f"{count_text(len(places), 'place')}",
+            err=True,
         )
     if not hit_count:
         raise typer.Exit(NOTHING_CAME)

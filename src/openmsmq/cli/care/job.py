@@ -11,6 +11,8 @@ from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
 from openmsmq.terminal.printable import printable
 from openmsmq.terminal.quantities import count_text, time_text
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 from .running import report_object, run_job
 
@@ -48,6 +50,18 @@ def _load(identifier: str) -> "Job":
     if not identifier or "/" in identifier or identifier.startswith("."):
         raise typer.BadParameter(f"{identifier!r} is not the id of a job")
     return load_job(jobs_directory() / identifier)
+
+
+def _load_unended(identifier: str) -> "Job":
+    job = _load(identifier)
+    if job.ended:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_OPERATION,
+            f"job {identifier} is {job.state}: nothing is left to do",
+            cause="The job has ended already.",
+            remedy=f"`openmsmq job show {identifier}` says what it did.",
+        )
+    return job
 
 
 def list_jobs(*, as_json: JsonOption = False) -> None:
@@ -133,12 +147,12 @@ def resume(
     identifier: JobArgument, *, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
     """Go on with a job that was stopped or killed."""
-    run_job(socket, _load(identifier), as_json=as_json)
+    run_job(socket, _load_unended(identifier), as_json=as_json)
 
 
 def stop(identifier: JobArgument) -> None:
     """Ask the process that runs a job to stop it after the current step."""
-    _load(identifier).ask_to_stop()
+    _load_unended(identifier).ask_to_stop()
     typer.echo(f"Asked job {identifier} to stop")
 
 
@@ -161,4 +175,7 @@ def undo(
         return
     typer.echo(f"Put back {count_text(report.undone, 'message')}")
     if report.gone:
-        typer.echo(f"{count_text(report.gone, 'message')} no longer where the job put them")
+        where = "no longer where the job put"
+        typer.echo(
+            f"{count_text(report.gone, 'message')} {where} {'it' if report.gone == 1 else 'them'}"
+        )

@@ -34,7 +34,7 @@ def retry(
     first: FirstOption = None,
     rate: RateOption = None,
     limits: LimitsOption = "restart",
-    step: StepOption = 500,
+    step: StepOption = 1000,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,

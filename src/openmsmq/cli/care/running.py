@@ -16,6 +16,8 @@ from openmsmq.cli.output import print_json
 from openmsmq.terminal.printable import printable
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.quantities import count_text
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 if TYPE_CHECKING:
     from openmsmq.care.jobs import Job, JobReport, JobSpec
@@ -40,11 +42,13 @@ def run_spec(
 
     Raises:
         Exit: something was refused, or the job was stopped.
+        QueueError: a message that is named by its lookup id is not there.
     """
     from openmsmq.care.jobs import JobRunner, jobs_directory, plan_job
 
     with connect(socket) as manager, progress("looking", None) as update:
         job = plan_job(manager, spec, jobs_directory(), progress=update)
+    _check_lookup_ids(job)
     if dry_run:
         try:
             report = JobRunner(job, lambda: connect(socket)).dry_run()
@@ -62,6 +66,24 @@ def run_spec(
             job.forget()
             raise
     run_job(socket, job, as_json=as_json)
+
+
+def _check_lookup_ids(job: "Job") -> None:
+    """A message that is named and not there is refused before anything is done, as by a move.
+
+    Raises:
+        QueueError: there is one.
+    """
+    if job.spec.where is not None or job.spec.first is not None:
+        return
+    there = {message.lookup_id for message in job.messages}
+    missing = [wanted for wanted in job.spec.lookup_ids or () if wanted not in there]
+    if missing:
+        job.forget()
+        raise QueueError(
+            Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
+            f"{', '.join(job.spec.sources)}: no message {', '.join(map(str, missing))}",
+        )
 
 
 def run_job(socket: Path | None, job: "Job", *, as_json: bool) -> None:
@@ -142,5 +164,5 @@ def _print_report(job: "Job", report: "JobReport") -> None:
             f"{count_text(report.left, 'message')} left: `openmsmq job resume {report.id}`",
             err=True,
         )
-    elif report.done and job.spec.kind in ("move", "retry", "copy", "load"):
+    elif report.done and job.can_be_undone:
         typer.echo(f"Undo: openmsmq job undo {report.id}")

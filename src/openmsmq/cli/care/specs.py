@@ -32,7 +32,7 @@ def spec_of(
     rate: float | None = None,
     limits: str = "restart",
     file: Path | None = None,
-    step: int = 500,
+    step: int = 1000,
 ) -> "JobSpec":
     """The job that a command asks for.
 
