@@ -19,12 +19,18 @@ def test_differences_are_counted(msmq: openmsmq.QueueManager, tmp_path: Path) ->
         found = [await drift.differences()]
         await asyncio.to_thread(msmq.create_queue, r".\private$\orders")
         found.append(await drift.differences())
+        # A queue that cannot be replaced, because it holds a message, differs as well.
+        orders = await asyncio.to_thread(msmq.open_queue, r".\private$\orders", "send")
+        await asyncio.to_thread(orders.send_and_wait, "1")
+        file.write_text('[[queues]]\npath = "private$\\\\orders"\ntransactional = true\n')
+        found.append(await drift.differences())
         file.write_text("nonsense")
         found.append(await drift.differences())
         await console.stop()
         return found
 
-    before, after, broken = asyncio.run(asyncio.wait_for(count(), 60))
+    before, after, other, broken = asyncio.run(asyncio.wait_for(count(), 60))
     assert before is not None
     assert after == before - 1
+    assert other == before
     assert broken is None

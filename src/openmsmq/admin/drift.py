@@ -42,6 +42,6 @@ class Drift:
             text = self._file.read_text("utf-8")
             definitions = read_definitions(text, str(self._file))
             manager = await self._console.manager()
-            return len(await manager.apply_definitions(definitions, dry_run=True, recreate=True))
+            return len(await manager.compare_definitions(definitions))
         except (OSError, UnicodeDecodeError, MsmqError):
             return None

@@ -52,8 +52,22 @@ def test_faults_name_line_and_key(manager: Manager, tmp_path: Path) -> None:
     refused = manager.run("apply", file)
     assert refused.code == 1
     assert f"{file}:9: queues[1].permissions[0].allow: rights: 'fly'" in refused.err
-    assert manager.run("apply", str(tmp_path / "missing")).code == 1
+    missing = tmp_path / "missing"
+    refused = manager.run("apply", str(missing))
+    assert (refused.code, f"{missing}: No such file or directory\n" in refused.err) == (1, True)
     assert manager.run("apply", file, "--force").code == 2
+
+
+def test_a_queue_that_cannot_be_replaced_differs(
+    manager: Manager, queue: str, tmp_path: Path
+) -> None:
+    path = queue.partition("\\")[2]
+    file = written(tmp_path, f"[[queues]]\npath = '{path}'\ntransactional = true\n")
+    manager.run("send", queue, "--body", "1")
+    different = manager.run("diff", file)
+    assert (different.code, f"replace: queue {path}\n" in different.out) == (4, True)
+    refused = manager.run("apply", file, "--recreate", "--dry-run")
+    assert (refused.code, "and holds 1 message, which cannot" in refused.err) == (1, True)
 
 
 def test_a_start_applies_definitions_first(tmp_path: Path) -> None:

@@ -227,6 +227,13 @@ def test_delete_tells_what_is_lost(manager: Manager) -> None:
     assert dry.out.startswith("Would delete ")
     assert "2 messages (" in dry.out
     assert dry.out.endswith("and 1 message in its journal\n")
+    manager.run("send", path, "--body", "later", "--delay", "1h")
+    manager.run("move", path, f"{path};held", "--all")
+    dry = manager.run("queue", "delete", path, "--dry-run")
+    assert dry.out.endswith(
+        "with 0 messages (0 B) and 1 message in its journal and 1 delayed message "
+        "and 2 messages in its subqueues\n"
+    )
     deleted = manager.run("queue", "delete", path, "--json").object
     assert (deleted["messages"], deleted["journal_messages"], deleted["deleted"]) == (2, 1, True)
     assert manager.run("queue", "show", path).code == 1

@@ -9,6 +9,7 @@ from tests.core.harness import (
     ADMINISTRATOR,
     ORDERS,
     RECEIVE,
+    SEND,
     STRANGER,
     USER,
     Harness,
@@ -103,9 +104,29 @@ def test_unlisted_queues_stay_unless_they_are_pruned(harness: Harness) -> None:
 def test_a_queue_with_messages_is_pruned_by_force_only(harness: Harness) -> None:
     harness.create(ORDERS)
     harness.send(packet())
-    with pytest.raises(QueueError, match="holds 1 messages"):
+    with pytest.raises(QueueError, match=r"holds 1 message$"):
         apply(harness, queues(), prune=True)
     assert harness.qm.find_queue(ORDERS).count == 1
+    apply(harness, queues(), prune=True, force=True)
+    assert exported(harness).queues == ()
+
+
+def test_delayed_messages_and_journals_keep_a_queue_from_being_deleted(harness: Harness) -> None:
+    wanted = queues(QueueDefinition(path=r"private$\orders", transactional=True))
+    harness.create(ORDERS)
+    delayed = harness.open(SEND)
+    harness.qm.traffic.enqueue_many(delayed, [packet(b"1")], deliver_at=harness.utc + 5)
+    with pytest.raises(QueueError, match="holds 1 message"):
+        apply(harness, queues(), prune=True)
+    with pytest.raises(QueueError, match="holds 1 message"):
+        apply(harness, wanted, recreate=True)
+    harness.advance(10)
+    apply(harness, queues(QueueDefinition(path=r"private$\orders", journal=True)))
+    assert harness.drain() == [b"1"]
+    with pytest.raises(QueueError, match="holds 1 message"):
+        apply(harness, queues(), prune=True)
+    with pytest.raises(QueueError, match="holds 1 message"):
+        apply(harness, wanted, recreate=True)
     apply(harness, queues(), prune=True, force=True)
     assert exported(harness).queues == ()
 
@@ -120,6 +141,18 @@ def test_transactional_is_changed_by_recreation_of_an_empty_queue_only(harness: 
     harness.qm.traffic.purge(harness.open(RECEIVE))
     assert [change.action for change in apply(harness, wanted, recreate=True)] == ["recreate"]
     assert harness.qm.find_queue(ORDERS).properties.transactional
+
+
+def test_a_comparison_tells_of_a_queue_that_cannot_be_replaced(harness: Harness) -> None:
+    harness.create(ORDERS)
+    harness.send(packet())
+    wanted = queues(QueueDefinition(path=r"private$\orders", transactional=True))
+    plan = harness.qm.definer.plan(
+        wanted, PlanOptions(compare=True), caller=ADMINISTRATOR, accounts=ACCOUNTS
+    )
+    assert [(change.action, change.name) for change in plan.changes] == [
+        ("recreate", r"private$\orders")
+    ]
 
 
 @pytest.mark.parametrize(

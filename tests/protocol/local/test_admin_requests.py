@@ -372,12 +372,15 @@ def test_only_an_administrator_redirects(client: Client) -> None:
 def test_definitions_are_exported_compared_and_applied(client: Client) -> None:
     before = client.value(local.ExportDefinitions)
     wanted = Definitions(queues=(QueueDefinition(path=r"private$\new"),))
-    planned = client.value(local.ApplyDefinitions, wanted, True, False, False, False)
+    planned = client.value(local.ApplyDefinitions, wanted, True, False, False, False, False)
     assert [change["action"] for change in planned if change["name"] == r"private$\new"] == [
         "create"
     ]
+    compared = client.value(local.ApplyDefinitions, wanted, False, False, False, False, True)
+    assert compared == planned
     assert client.value(local.ExportDefinitions) == before
-    assert client.value(local.ApplyDefinitions, wanted, False, False, False, False) == planned
+    applied = client.value(local.ApplyDefinitions, wanted, False, False, False, False, False)
+    assert applied == planned
     after = client.value(local.ExportDefinitions)
     assert r"private$\new" in [queue["path"] for queue in after["queues"]]
 

@@ -118,7 +118,7 @@ def test_a_lone_surrogate_is_replaced_in_toml() -> None:
         ),
         (
             "[[queues]]\npath = 'a'\ncolour = 'red'\n",
-            "file:1: queues[0]: Object contains unknown field `colour`",
+            "file:3: queues[0].colour: is not a key that is known here",
         ),
         (
             "[[queues]]\npath = 'a'\n[[queues.permissions]]\nprincipal = 5\n",
@@ -128,7 +128,8 @@ def test_a_lone_surrogate_is_replaced_in_toml() -> None:
             '{"queues": [\n{"path": "a"},\n{"path": "b", "privacy":\n "x"}]}',
             "file:4: queues[1].privacy: Invalid enum value 'x'",
         ),
-        ('{"a": 1}', "file: Object contains unknown field `a`"),
+        ('{"a": 1}', "file:1: a: is not a key that is known here"),
+        ("\n[[queue]]\npath = 'a'\n", "file:2: queue: is not a key that is known here"),
         ("{", "file: is not JSON: Input data was truncated"),
         ("= 4", "file: is not TOML: Invalid statement (at line 1, column 1)"),
         ("machine = 5", "file:1: machine: Expected `object | null`, got `int`"),

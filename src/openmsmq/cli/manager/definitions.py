@@ -51,15 +51,17 @@ def read_file(path: Path) -> DefinitionsFile:
     source = "standard input" if str(path) == "-" else str(path)
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"{source}: {exc}") from exc
+    except OSError as exc:
+        raise ConfigError(f"{source}: {exc.strerror}") from exc
+    except UnicodeDecodeError as exc:
+        raise ConfigError(f"{source}: is not UTF-8: {exc}") from exc
     return DefinitionsFile(source, text, read_definitions(text, source))
 
 
 def changes_of(
-    manager: "QueueManager", file: DefinitionsFile, *, dry_run: bool, **options: bool
+    manager: "QueueManager", file: DefinitionsFile, **options: bool
 ) -> list[dict[str, Any]]:
-    """Apply a file, or find out what it would change.
+    """Apply a file; without options only find out what differs.
 
     Raises:
         ConfigError: something in the file is wrong or not allowed; the text names its line.
@@ -67,7 +69,9 @@ def changes_of(
     from openmsmq.wire.definitions.reading import fault
 
     try:
-        return manager.apply_definitions(file.definitions, dry_run=dry_run, **options)
+        if not options:
+            return manager.compare_definitions(file.definitions)
+        return manager.apply_definitions(file.definitions, **options)
     except QueueError as exc:
         if not exc.detail.startswith("$"):
             raise

@@ -24,7 +24,7 @@ def diff(file: FileArgument, *, as_json: JsonOption = False, socket: SocketOptio
     """
     read = read_file(file)
     with connect(socket) as manager:
-        changes = changes_of(manager, read, dry_run=True, recreate=True)
+        changes = changes_of(manager, read)
     print_changes(changes, done=False, as_json=as_json)
     if changes:
         raise typer.Exit(DIFFERENT)

@@ -265,15 +265,20 @@ def delete(
     """Delete a queue with everything in it: messages, subqueues, journal."""
     with connect(socket) as manager:
         info = manager.queue_info(path)
+        names = [f"{path};{name}" for name in info["subqueues"]]
+        aside = sum(manager.queue_info(name)["messages"] for name in names)
+        lost = contents(info)
+        if aside:
+            lost += f" and {count_text(aside, 'message')} in its subqueues"
         if not dry_run:
-            confirm(f"Delete {info['path']} with {contents(info)}?", yes=yes)
+            confirm(f"Delete {info['path']} with {lost}?", yes=yes)
             manager.delete_queue(path)
     if as_json:
         summary = {key: info[key] for key in ("path", "messages", "journal_messages")}
         print_json(summary | {"deleted": not dry_run, "dry_run": dry_run})
     else:
         did = "Would delete" if dry_run else "Deleted"
-        typer.echo(f"{did} {info['path']} with {contents(info)}")
+        typer.echo(f"{did} {info['path']} with {lost}")
 
 
 def complete_right(incomplete: str) -> list[str]:
@@ -350,6 +355,8 @@ def contents(info: dict[str, Any]) -> str:
         text += f" ({size_text(info['bytes'])})"
     if info["journal_messages"]:
         text += f" and {count_text(info['journal_messages'], 'message')} in its journal"
+    if info.get("delayed_messages"):
+        text += f" and {count_text(info['delayed_messages'], 'delayed message')}"
     return text
 
 

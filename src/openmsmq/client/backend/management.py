@@ -131,6 +131,9 @@ class Management(Protocol):
     ) -> Operation[list[Info]]:
         """Make things as definitions say; return what is changed, or would be."""
 
+    def compare_definitions(self, definitions: Definitions) -> Operation[list[Info]]:
+        """Return what differs from definitions."""
+
     def delayed_infos(self, queue: str) -> "InfoStream":
         """The delayed messages of one queue, or of all without a name."""
 

@@ -280,6 +280,20 @@ class Administration:
             recreate=recreate,
         )
 
+    def compare_definitions(self, definitions: Definitions) -> list[Info]:
+        """What differs from definitions; nothing is changed.
+
+        A queue that would have to be replaced differs as well, whether it is empty or not.
+
+        Returns:
+            What would be changed; what is `unlisted` would stay, and `missing` is what a file
+            cannot bring.
+
+        Raises:
+            QueueError: a definition is wrong or not allowed; its text begins with the place.
+        """
+        return self._driver.call(self._management.compare_definitions, definitions)
+
     def machine_keys(self) -> list[Info]:
         """The keys that the queue manager decrypts with: current and replaced ones."""
         keys: list[Info] = self._driver.call(self._management.machine_keys, "list")

@@ -127,7 +127,12 @@ class LocalManagement:
         recreate: bool,
     ) -> Operation[list[Info]]:
         return self._backend.call(
-            local.ApplyDefinitions, definitions, dry_run, prune, force, recreate
+            local.ApplyDefinitions, definitions, dry_run, prune, force, recreate, False
+        )
+
+    def compare_definitions(self, definitions: Definitions) -> Operation[list[Info]]:
+        return self._backend.call(
+            local.ApplyDefinitions, definitions, True, False, False, True, True
         )
 
     def delayed_infos(self, queue: str) -> PartStream:

@@ -153,6 +153,9 @@ class UnavailableManagement:
     ) -> NoReturn:
         self._refuse("definitions cannot be applied")
 
+    def compare_definitions(self, definitions: Definitions) -> NoReturn:  # noqa: ARG002
+        self._refuse("definitions cannot be compared")
+
     def add_redirection(self, kind: str, url: str, to: str) -> NoReturn:  # noqa: ARG002
         self._refuse("redirections cannot be changed")
 

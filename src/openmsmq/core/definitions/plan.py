@@ -37,11 +37,13 @@ class PlanOptions:
         prune: delete queues that it does not list.
         force: delete queues that hold messages, too.
         recreate: replace an empty queue if what differs cannot be changed.
+        compare: only tell what differs, queues that cannot be replaced included.
     """
 
     prune: bool = False
     force: bool = False
     recreate: bool = False
+    compare: bool = False
 
 
 class Plan:

@@ -119,7 +119,7 @@ class QueuePlanner:
         if count and not self._options.force:
             raise refusal(
                 place,
-                f"{queue.path} is not listed and holds {count} messages",
+                f"{queue.path} is not listed and holds {_count_text(count)}",
                 remedy="List it, empty it first, or delete it with its messages: --force.",
             )
         self._plan.add(
@@ -196,8 +196,8 @@ class QueuePlanner:
         place: str,
     ) -> None:
         count = _held(queue)
-        if not self._options.recreate or count:
-            contents = f" and holds {count} messages" if count else ""
+        if not self._options.compare and (count or not self._options.recreate):
+            contents = f" and holds {_count_text(count)}" if count else ""
             raise refusal(
                 f"{place}.transactional",
                 f"{queue.path} is {'' if queue.properties.transactional else 'not '}"
@@ -346,6 +346,10 @@ def _user_queues(state: State) -> Iterator[Queue]:
 
 
 def _held(queue: Queue) -> int:
-    """Messages that would be deleted with a queue."""
-    parts = [queue, *queue.subqueues.values()]
-    return sum(part.count + len(part.pending) for part in parts)
+    """Messages that would be deleted with a queue: delayed ones and copies in its journal, too."""
+    parts = [queue, *queue.subqueues.values(), *([queue.journal] if queue.journal else [])]
+    return sum(part.count + len(part.pending) + len(part.delayed) for part in parts)
+
+
+def _count_text(count: int) -> str:
+    return f"{count:,} message{'' if count == 1 else 's'}"

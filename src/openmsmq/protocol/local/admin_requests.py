@@ -117,9 +117,14 @@ def export_definitions(session: LocalSession, request: local.ExportDefinitions) 
 def apply_definitions(session: LocalSession, request: local.ApplyDefinitions) -> None:
     """`apply` and `diff`: every check first, then all changes in this one step, or none."""
     definer = session.manager.definer
-    options = PlanOptions(prune=request.prune, force=request.force, recreate=request.recreate)
+    options = PlanOptions(
+        prune=request.prune,
+        force=request.force,
+        recreate=request.recreate,
+        compare=request.compare,
+    )
     caller, accounts = session.identity(), session.service.accounts
-    if request.dry_run:
+    if request.dry_run or request.compare:
         plan = definer.plan(request.definitions, options, caller=caller, accounts=accounts)
         changes = tuple(plan.changes)
     else:

@@ -38,6 +38,9 @@ def _toml_lines(text: str) -> Iterator[tuple[Steps, int]]:
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
             table = _table(header[2].split("."), counts, in_array=header[1] == "[[")
+            if table[-1] == 0:
+                # The array begins with its first element.
+                yield table[:-1], number
             yield table, number
         elif key := _KEY.match(line):
             yield (*table, key[1] or key[2] or key[3] or ""), number

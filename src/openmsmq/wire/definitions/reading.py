@@ -1,6 +1,8 @@
 """A file of definitions as values."""
 
+import re
 import tomllib
+from typing import Final
 
 import msgspec
 
@@ -8,6 +10,8 @@ from openmsmq.wire.errors import ConfigError
 
 from .model import Definitions
 from .places import line_of, parse_place
+
+_UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`$")
 
 
 class DefinitionsFault(ConfigError):
@@ -29,7 +33,10 @@ def read_definitions(text: str, source: str) -> Definitions:
         return msgspec.convert(plain, Definitions)
     except msgspec.ValidationError as exc:
         reason, _, path = str(exc).partition(" - at `")
-        raise fault(text, source, path.rstrip("`"), reason, is_json=is_json) from exc
+        path = path.rstrip("`")
+        if unknown := _UNKNOWN.match(reason):
+            path, reason = f"{path or '$'}.{unknown[1]}", "is not a key that is known here"
+        raise fault(text, source, path, reason, is_json=is_json) from exc
 
 
 def fault(

@@ -82,13 +82,17 @@ class ExportDefinitions(Request, frozen=True, tag=75):
 
 
 class ApplyDefinitions(Request, frozen=True, tag=76):
-    """Make things as definitions say; `dry_run` only says what would change."""
+    """Make things as definitions say; `dry_run` only says what would change.
+
+    `compare` only says what differs, even if it could not be changed.
+    """
 
     definitions: Definitions
     dry_run: bool
     prune: bool
     force: bool
     recreate: bool
+    compare: bool
 
 
 class ListSessions(Request, frozen=True, tag=70):
