@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from openmsmq.client import QueueManager
+from openmsmq.core.model.message import HELD
 from openmsmq.wire.codes.queue_error import QueueError
 
 UNLIMITED: Final = 0xFFFFFFFF
@@ -45,6 +46,10 @@ def explain_access(manager: QueueManager, path: str, principal: str) -> list[str
     ]
 
 
+def _count(count: int) -> str:
+    return f"{count:,} message{'' if count == 1 else 's'}"
+
+
 def _what_it_takes(info: dict[str, Any]) -> Iterator[str]:
     if info["transactional"]:
         yield "It is transactional: messages that are sent outside a transaction are refused."
@@ -76,9 +81,17 @@ def _contents(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
     else:
         oldest = info["oldest_message_age_seconds"]
         age = "" if oldest is None else f"; the oldest is {oldest:.0f} seconds old"
-        yield f"It has {info['messages']:,} messages of {info['bytes']:,} bytes{age}."
+        yield f"It has {_count(info['messages'])} of {info['bytes']:,} bytes{age}."
     for holder, count in holders.items():
-        yield f"{count:,} messages are locked by {holder}: other readers do not see them."
+        if holder != HELD:
+            yield f"Locked by {holder}: {_count(count)}, which other readers do not see."
+    if info["held_messages"]:
+        yield (
+            f"Held for an operator after all retries: {_count(info['held_messages'])}, which "
+            "readers do not see; `openmsmq queue release` lets them."
+        )
+    if info["delayed_messages"]:
+        yield f"Delayed: {_count(info['delayed_messages'])}, which readers see when they are due."
     if info["journal"]:
         yield f"Received messages are kept in its journal, which has {info['journal_messages']:,}."
     for subqueue in info["subqueues"]:
@@ -98,6 +111,8 @@ def _rights(info: dict[str, Any]) -> Iterator[str]:
     for permission in info["permissions"] or ():
         does = "may" if permission["allow"] else "may not"
         rights = ", ".join(permission["rights"])
+        if permission["rights"] == ["full"]:
+            rights = "do everything" if permission["allow"] else "do anything"
         if rights:
             yield f"{permission['principal']} {does} {rights}."
 

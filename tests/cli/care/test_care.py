@@ -252,6 +252,16 @@ def test_a_job_that_is_not_there(tmp_path: Path) -> None:
     assert "no such job" in outcome.err
 
 
+def test_an_audit_log_says_whose_it_is(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    nothing = run(["audit", "--data", str(tmp_path / "empty")])
+    assert nothing.out == f"Nothing has been done at the console of {tmp_path}/empty.\n"
+    missing = run(["audit", "--data", str(tmp_path / "missing")])
+    assert (missing.code, f"{tmp_path}/missing: there is no such directory" in missing.err) == (
+        *(1, True),
+    )
+
+
 def test_the_audit_log_is_read_with_its_old_files(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "console"
     folder.mkdir(parents=True)

@@ -1,9 +1,12 @@
 """`openmsmq queue`."""
 
+import contextlib
 from typing import Any
 
 import pytest
 from tests.cli.running import Manager
+
+import openmsmq
 
 CONTRACT = {
     "path",
@@ -218,6 +221,36 @@ def test_a_journal_can_be_purged(manager: Manager, queue: str) -> None:
     assert show(manager, queue)["journal_messages"] == 0
 
 
+def test_held_messages_are_not_being_read(manager: Manager) -> None:
+    path = r".\private$\holding"
+    options = ("--receive-retry-count", "0", "--max-retry-cycles", "0")
+    manager.run("queue", "create", path, *options, "--receive-error-handling", "hold")
+    manager.run("send", path, "--body", "bad")
+    with (
+        openmsmq.connect(manager.socket) as client,
+        contextlib.suppress(ValueError),
+        client.open_queue(path).messages(timeout=5) as stream,
+    ):
+        next(stream)
+        raise ValueError
+    shown = manager.run("queue", "show", path).out
+    assert "Held           1 message for an operator\n" in shown
+    assert "Being read" not in shown
+    manager.run("queue", "delete", path)
+
+
+def test_delete_tells_of_messages_that_are_set_aside(manager: Manager) -> None:
+    path = r".\private$\doomed-too"
+    manager.run("queue", "create", path)
+    manager.run("send", path, "--body", "x", "--count", "2")
+    manager.run("move", path, f"{path};held", "--all")
+    manager.run("send", path, "--body", "later", "--delay", "1h")
+    deleted = manager.run("queue", "delete", path)
+    assert deleted.out.endswith(
+        "with 0 messages (0 B) and 2 messages in its subqueues and 1 delayed message\n"
+    )
+
+
 def test_delete_tells_what_is_lost(manager: Manager) -> None:
     path = r".\private$\doomed"
     manager.run("queue", "create", path, "--journal")
@@ -227,13 +260,6 @@ def test_delete_tells_what_is_lost(manager: Manager) -> None:
     assert dry.out.startswith("Would delete ")
     assert "2 messages (" in dry.out
     assert dry.out.endswith("and 1 message in its journal\n")
-    manager.run("send", path, "--body", "later", "--delay", "1h")
-    manager.run("move", path, f"{path};held", "--all")
-    dry = manager.run("queue", "delete", path, "--dry-run")
-    assert dry.out.endswith(
-        "with 0 messages (0 B) and 1 message in its journal and 1 delayed message "
-        "and 2 messages in its subqueues\n"
-    )
     deleted = manager.run("queue", "delete", path, "--json").object
     assert (deleted["messages"], deleted["journal_messages"], deleted["deleted"]) == (2, 1, True)
     assert manager.run("queue", "show", path).code == 1

@@ -9,6 +9,8 @@ import typer
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.data_directory import DataOption, data_directory
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.terminal.printable import printable
+from openmsmq.wire.errors import ConfigError
 
 FOLDER: Final = "console"
 NAME: Final = "audit"
@@ -38,7 +40,13 @@ def audit(
     as_json: JsonOption = False,
 ) -> None:
     """Show what was done at the console and over the HTTP API: who, what, when, result."""
-    entries = read_entries(data_directory(data) / FOLDER)
+    directory = data_directory(data)
+    if not directory.is_dir():
+        raise ConfigError(
+            f"{directory}: there is no such directory",
+            remedy="Name the data directory of the queue manager with --data DIR.",
+        )
+    entries = read_entries(directory / FOLDER)
     if last is not None:
         entries = entries[-last:]
     if as_json:
@@ -48,7 +56,7 @@ def audit(
     if entries:
         print_table(_COLUMNS, [_row(entry) for entry in entries])
     else:
-        typer.echo("Nothing has been done at the console.")
+        typer.echo(f"Nothing has been done at the console of {printable(str(directory))}.")
 
 
 def read_entries(folder: Path) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """`openmsmq queue`: create, list, show, change, purge and delete queues; who may do what."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -43,6 +43,9 @@ from .arguments import (
 )
 from .insight import explain, readers
 from .text import permissions, queue_properties, queue_row
+
+if TYPE_CHECKING:
+    from openmsmq.client import QueueManager
 
 _HELP: Final = "Create, list, show, change, purge and delete queues; say who may do what."
 _COLUMNS: Final = (
@@ -265,11 +268,7 @@ def delete(
     """Delete a queue with everything in it: messages, subqueues, journal."""
     with connect(socket) as manager:
         info = manager.queue_info(path)
-        names = [f"{path};{name}" for name in info["subqueues"]]
-        aside = sum(manager.queue_info(name)["messages"] for name in names)
-        lost = contents(info)
-        if aside:
-            lost += f" and {count_text(aside, 'message')} in its subqueues"
+        lost = _lost_with(manager, path, info)
         if not dry_run:
             confirm(f"Delete {info['path']} with {lost}?", yes=yes)
             manager.delete_queue(path)
@@ -353,10 +352,20 @@ def contents(info: dict[str, Any]) -> str:
     text = count_text(info["messages"], "message")
     if info["bytes"] is not None:
         text += f" ({size_text(info['bytes'])})"
-    if info["journal_messages"]:
-        text += f" and {count_text(info['journal_messages'], 'message')} in its journal"
-    if info.get("delayed_messages"):
-        text += f" and {count_text(info['delayed_messages'], 'delayed message')}"
+    return text
+
+
+def _lost_with(manager: "QueueManager", path: str, info: dict[str, Any]) -> str:
+    """What is deleted with a queue, in words."""
+    text = contents(info)
+    subqueues = [manager.queue_info(f"{path};{name}") for name in info["subqueues"]]
+    for count, noun, place in (
+        (sum(each["messages"] for each in subqueues), "message", " in its subqueues"),
+        (info["journal_messages"], "message", " in its journal"),
+        (info["delayed_messages"], "delayed message", ""),
+    ):
+        if count:
+            text += f" and {count_text(count, noun)}{place}"
     return text
 
 

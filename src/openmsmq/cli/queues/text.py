@@ -77,8 +77,9 @@ def queue_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _contents(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What is in a queue, and around it."""
     yield "Messages", amount(info["messages"], info["bytes"])
-    if info["locked_messages"]:
-        yield "Being read", count_text(info["locked_messages"], "message")
+    # Those that are held are locked, too.
+    if being_read := info["locked_messages"] - info["held_messages"]:
+        yield "Being read", count_text(being_read, "message")
     if info["held_messages"]:
         yield "Held", f"{count_text(info['held_messages'], 'message')} for an operator"
     if info["delayed_messages"]:

@@ -170,7 +170,9 @@ def resolve_transaction(session: LocalSession, request: local.ResolveTransaction
         identifier = UUID(request.transaction)
     except ValueError as exc:
         raise QueueError(
-            Hresult.MQ_ERROR_INVALID_PARAMETER, f"{request.transaction} is not a transaction"
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"{request.transaction} is not a transaction",
+            remedy="Compare the id with `openmsmq transaction list`.",
         ) from exc
     if identifier in manager.coordination.unconfirmed():
         if not request.commit:

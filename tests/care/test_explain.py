@@ -1,0 +1,32 @@
+"""What a queue is doing, in sentences."""
+
+import openmsmq
+from openmsmq.care.explain import explain_queue
+
+ORDERS = r".\private$\orders"
+
+
+def test_messages_that_readers_do_not_see_are_explained(qm: openmsmq.QueueManager) -> None:
+    orders = qm.create_queue(
+        ORDERS,
+        transactional=True,
+        receive_retry_count=0,
+        max_retry_cycles=0,
+        receive_error_handling="hold",
+    )
+    for body in ("bad", "good"):
+        orders.send(body, transaction="single")
+    orders.send("later", transaction="single", delay=60)
+    with qm.transaction() as transaction:
+        assert orders.receive(timeout=5, transaction=transaction).body == "bad"
+        transaction.abort()
+    with qm.transaction() as transaction:
+        assert orders.receive(timeout=5, transaction=transaction).body == "good"
+        sentences = explain_queue(qm, ORDERS)
+        transaction.abort()
+    held = "Held for an operator after all retries: 1 message, which readers do not see; "
+    assert f"{held}`openmsmq queue release` lets them." in sentences
+    assert "Delayed: 1 message, which readers see when they are due." in sentences
+    (locked,) = [each for each in sentences if each.startswith("Locked by ")]
+    assert locked.endswith(": 1 message, which other readers do not see.")
+    assert any(each.endswith(" may do everything.") for each in sentences)
