@@ -93,6 +93,18 @@ def test_a_format_name_may_be_that_of_an_outgoing_queue(filled: openmsmq.QueueMa
     assert [each.message.body for each in search(filled, [place])] == ["body away"]
 
 
+def test_who_may_not_see_outgoing_queues_searches_the_others(
+    filled: openmsmq.QueueManager,
+) -> None:
+    filled.grant(ORDERS, "uid:54321", ["peek"])
+    with openmsmq.connect(filled.address, act_for="uid:54321") as other:
+        assert PlaceKind.OUTGOING not in {place.kind for place in list_places(other)}
+        by_format_name = find_place(other, f"DIRECT=OS:{ORDERS}")
+        assert len(list(search(other, [by_format_name]))) == 15
+        with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_ACCESS_DENIED"):
+            list_places(other, kinds=[PlaceKind.OUTGOING])
+
+
 def test_a_search_says_when_the_queue_manager_is_gone() -> None:
     server = openmsmq.embedded()
     with openmsmq.connect(server.address) as manager:

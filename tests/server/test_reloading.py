@@ -63,12 +63,15 @@ def test_broken_tokens_leave_those_before(tmp_path: Path, caplog: pytest.LogCapt
     with threaded(tmp_path / "data", **settings) as running:
         settings["local_tokens"].write_text("nonsense")
         running.call(running.process.reload)
+        settings["local_tokens"].unlink()
+        running.call(running.process.reload)
         greet(running, authority, "old")
-    (told,) = logged(caplog, "M0017")
+    told, missing = logged(caplog, "M0017")
     assert told["what"] == "local_tokens"
-    assert "tokens.toml" in told["reason"]
-    (reloaded,) = logged(caplog, "M0016")
-    assert reloaded["what"] == "local_certificate"
+    assert told["reason"].startswith(f"{settings['local_tokens']}: ")
+    assert missing["reason"] == f"{settings['local_tokens']}: No such file or directory"
+    for reloaded in logged(caplog, "M0016"):
+        assert reloaded["what"] == "local_certificate"
 
 
 def test_a_new_certificate_is_shown_to_new_clients(tmp_path: Path) -> None:

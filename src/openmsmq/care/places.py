@@ -8,6 +8,8 @@ from typing import Final
 
 from openmsmq.client import QueueManager
 from openmsmq.client.properties import Access, Info
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 
 class PlaceKind(StrEnum):
@@ -69,7 +71,7 @@ def place_of(name: str) -> Place:
 def find_place(manager: QueueManager, name: str) -> Place:
     """The place with a name; a format name may be that of an outgoing queue."""
     if "=" in name:
-        for info in manager.outgoing():
+        for info in _outgoing(manager):
             if info["destination"].lower() == name.lower():
                 return Place(info["destination"], PlaceKind.OUTGOING, info["messages"])
     return place_of(name)
@@ -92,15 +94,26 @@ def list_places(
     folded = pattern.lower()
     places = [_place_of_queue(info) for info in manager.queues(include_system=True)]
     if PlaceKind.OUTGOING in wanted:
+        # Who asks for nothing else is told that it may not see them.
+        infos = manager.outgoing() if len(wanted) == 1 else _outgoing(manager)
         places += [
-            Place(info["destination"], PlaceKind.OUTGOING, info["messages"])
-            for info in manager.outgoing()
+            Place(info["destination"], PlaceKind.OUTGOING, info["messages"]) for info in infos
         ]
     return [
         place
         for place in places
         if place.kind in wanted and fnmatchcase(place.name.lower(), folded)
     ]
+
+
+def _outgoing(manager: QueueManager) -> list[Info]:
+    """The outgoing queues, as far as the caller may see them."""
+    try:
+        return manager.outgoing()
+    except QueueError as exc:
+        if exc.code != Hresult.MQ_ERROR_ACCESS_DENIED:
+            raise
+        return []
 
 
 def _place_of_queue(info: Info) -> Place:

@@ -38,8 +38,9 @@ def reload(
         try:
             action()
         except ConfigError as exc:
-            outcome.failed[key] = exc.detail
-            log_event(NOT_RELOADED, what=key, reason=exc.detail)
+            reason = exc.detail.removeprefix(f"{key}: ")
+            outcome.failed[key] = reason
+            log_event(NOT_RELOADED, what=key, reason=reason)
         else:
             outcome.reloaded.append(key)
     log_event(RELOADED, what=", ".join(outcome.reloaded) or "nothing")

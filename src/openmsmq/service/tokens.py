@@ -66,7 +66,9 @@ def read_tokens(file: Path) -> dict[str, Caller]:
             if len(digest) != DIGEST_LENGTH or set(digest.lower()) - set("0123456789abcdef"):
                 raise ConfigError(f"{digest!r} is not a SHA-256 in hex")
             callers[digest.lower()] = caller_of_sid(parse_principal(str(principal), UnixAccounts()))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, MsmqError) as exc:
+    except OSError as exc:
+        raise ConfigError(f"local_tokens: {file}: {exc.strerror or exc}") from exc
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, MsmqError) as exc:
         raise ConfigError(f"local_tokens: {file}: {exc}") from exc
     return callers
 

@@ -164,7 +164,7 @@ def user_certificates(session: LocalSession, request: local.UserCertificates) ->
 def resolve_transaction(session: LocalSession, request: local.ResolveTransaction) -> None:
     manager = session.manager
     manager.management.require_administrator(
-        session.identity(), "may end transactions that are in doubt"
+        session.identity(), "end transactions that are in doubt"
     )
     try:
         identifier = UUID(request.transaction)
