@@ -4,6 +4,7 @@ import gzip
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
@@ -55,6 +56,18 @@ def test_health_of_nobody(tmp_path: Path) -> None:
     done = run(["health", "--socket", str(tmp_path / "none.sock")])
     assert done.code == 1
     assert "answers: no queue manager answers" in done.err
+
+
+def test_health_of_a_queue_manager_that_hangs(manager: Watched) -> None:
+    manager.process.send_signal(signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        done = manager.run("health", "--ready")
+        assert time.monotonic() - began < 15
+    finally:
+        manager.process.send_signal(signal.SIGCONT)
+    assert done.code == 1
+    assert "answers: the queue manager has not answered within 2 s\n" in done.err
 
 
 def test_a_reload_says_what_was_read(manager: Watched) -> None:

@@ -1,6 +1,7 @@
 """`openmsmq health`: whether the queue manager is well, for containers and scripts."""
 
-from typing import Annotated, Final
+import asyncio
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -27,13 +28,13 @@ def health(
 ) -> None:
     """Say whether the queue manager is well: exit code 0, or 1 with what is wrong."""
     from openmsmq.admin.health_checks import no_answer, ready_checks
-    from openmsmq.client import connect
 
     try:
-        with connect(None if socket is None else str(socket), timeout=ANSWER_SECONDS) as manager:
-            checks = ready_checks(manager.status())
+        checks = ready_checks(asyncio.run(_status(None if socket is None else str(socket))))
     except MsmqError as exc:
         checks = no_answer(str(exc))
+    except TimeoutError:
+        checks = no_answer(f"the queue manager has not answered within {ANSWER_SECONDS:g} s")
     if not ready:
         checks = checks[:1]
     failed = [check for check in checks if not check.passed]
@@ -48,3 +49,20 @@ def health(
         typer.echo("ok")
     if failed:
         raise typer.Exit(1)
+
+
+async def _status(address: str | None) -> dict[str, Any]:
+    """What the queue manager says of itself.
+
+    Raises:
+        ConnectionLost: none listens there.
+        TimeoutError: it listens and does not answer.
+    """
+    from openmsmq import aio
+
+    async with asyncio.timeout(ANSWER_SECONDS):
+        # Not in an `async with` statement: closing would wait for a queue manager that hangs.
+        manager = await aio.connect(address, timeout=ANSWER_SECONDS)
+        status = await manager.status()
+    await manager.close()
+    return status
