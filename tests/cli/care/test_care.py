@@ -138,6 +138,8 @@ def test_what_is_refused_says_why(manager: Manager, filled: str) -> None:
 def test_files_and_copies(manager: Manager, filled: str, other: str, tmp_path: Path) -> None:
     for name in ("a.omq", "a.jsonl"):
         file = str(tmp_path / name)
+        assert manager.run("save", file, filled, "--dry-run").out == "Would save 10 messages\n"
+        assert not Path(file).exists()
         assert manager.run("save", file, filled).out == "Saved 10 messages\n"
         loaded = manager.run("load", file, other, "--where", "body ~ '3 a'", "--json").object
         assert loaded["done"] == 1

@@ -5,8 +5,10 @@ from typing import Annotated
 import typer
 
 from openmsmq.cli.failure import reporting
+from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
+from openmsmq.terminal.printable import printable
 
 from .options import FileArgument, FirstOption, LookupIdsOption, WhereOption
 from .running import run_spec
@@ -27,9 +29,13 @@ def save(
     where: WhereOption = None,
     lookup_id: LookupIdsOption = None,
     first: FirstOption = None,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Save messages to a file, with everything that is known of them; they stay in their queues."""
     spec = spec_of("save", source, where=where, lookup_ids=lookup_id, first=first, file=file)
-    run_spec(socket, spec, dry_run=False, yes=True, as_json=as_json)
+    if not dry_run and file.exists():
+        confirm(f"Replace {printable(str(file))}?", yes=yes)
+    run_spec(socket, spec, dry_run=dry_run, yes=True, as_json=as_json)
