@@ -1,5 +1,7 @@
 """What is different on a terminal: questions, widths, colours, progress, the live view."""
 
+from pathlib import Path
+
 import pytest
 from tests.cli.running import Manager, interrupt
 from tests.cli.terminal import Terminal
@@ -55,6 +57,18 @@ def test_yes_is_the_answer_in_advance(manager: Manager, filled: str, command: st
     with Terminal(manager, "queue", command, filled, "--yes") as terminal:
         assert terminal.wait() == 0
         assert "[y/N]" not in terminal.text
+
+
+def test_a_save_asks_before_it_replaces_a_file(
+    manager: Manager, filled: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "kept.omq"
+    file.write_bytes(b"older")
+    with Terminal(manager, "save", str(file), filled) as terminal:
+        terminal.expect("Replace ")
+        terminal.type("n\n")
+        assert terminal.wait() == 1
+    assert file.read_bytes() == b"older"
 
 
 def test_a_body_can_be_typed(manager: Manager, queue: str) -> None:

@@ -118,6 +118,19 @@ def test_a_lookup_id_that_is_not_there_is_refused(
     assert run(["job", "list", "--json"]).objects == []
 
 
+@pytest.mark.parametrize("wrong", ["abc", "-1", "99999999999999999999", "9" * 5000])
+def test_what_is_no_lookup_id_is_wrong_usage(manager: Manager, queue: str, wrong: str) -> None:
+    for words in (("peek", queue), ("copy", queue, queue), ("delayed", "cancel", queue)):
+        outcome = manager.run(*words, f"--lookup-id={wrong}")
+        assert (outcome.code, "is not a lookup id such as" in outcome.err) == (2, True)
+
+
+def test_a_count_of_any_size_is_a_limit(manager: Manager, filled: str) -> None:
+    for command in ("peek", "receive"):
+        taken = manager.run(command, filled, "--count", "9" * 30, "--json").objects
+        assert len(taken) == 10
+
+
 def test_a_journal_offers_no_undo(manager: Manager, queue: str) -> None:
     manager.run("queue", "set", queue, "--journal")
     manager.run("send", queue, "--body", "1")

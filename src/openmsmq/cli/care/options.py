@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openmsmq.cli.options.lookup_ids import parse_lookup_id
+
 if TYPE_CHECKING:
     from openmsmq.care.filters import Condition
 
@@ -32,7 +34,10 @@ StepOption = Annotated[
 LookupIdsOption = Annotated[
     list[int] | None,
     typer.Option(
-        "--lookup-id", min=0, metavar="ID", help="Message with this lookup id; may be repeated."
+        "--lookup-id",
+        parser=parse_lookup_id,
+        metavar="ID",
+        help="Message with this lookup id; may be repeated.",
     ),
 ]
 FileArgument = Annotated[

@@ -8,6 +8,7 @@ import typer
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.confirmation import YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.options.lookup_ids import parse_lookup_id
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.terminal.quantities import count_text, size_text
 
@@ -24,7 +25,10 @@ QueueArgument = Annotated[
     str, typer.Argument(metavar="QUEUE", help="Path name or format name of the destination.")
 ]
 LookupIdOption = Annotated[
-    list[int] | None, typer.Option("--lookup-id", metavar="ID", help="One of them; repeatable.")
+    list[int] | None,
+    typer.Option(
+        "--lookup-id", parser=parse_lookup_id, metavar="ID", help="One of them; repeatable."
+    ),
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="All of the queue.")]
 

@@ -10,6 +10,7 @@ from openmsmq.cli.care.specs import spec_of
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption
+from openmsmq.cli.options.lookup_ids import parse_lookup_id
 from openmsmq.cli.options.remote import (
     AuthOption,
     LevelOption,
@@ -37,7 +38,11 @@ def move(
     *,
     lookup_id: Annotated[
         list[int] | None,
-        typer.Option(min=0, metavar="ID", help="Message with this lookup id; may be repeated."),
+        typer.Option(
+            parser=parse_lookup_id,
+            metavar="ID",
+            help="Message with this lookup id; may be repeated.",
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All messages.")] = False,
     where: WhereOption = None,

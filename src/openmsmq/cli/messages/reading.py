@@ -1,5 +1,6 @@
 """What `openmsmq receive` and `openmsmq peek` share."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from openmsmq.cli.failure import FAILED, NOTHING_CAME
+from openmsmq.cli.options.lookup_ids import parse_lookup_id
 
 from .output import MessagePrinter, OutputClosed, Style
 
@@ -46,7 +48,11 @@ FollowOption = Annotated[
 ]
 LookupIdOption = Annotated[
     list[int] | None,
-    typer.Option(min=0, metavar="ID", help="The message with this lookup id; may be repeated."),
+    typer.Option(
+        parser=parse_lookup_id,
+        metavar="ID",
+        help="The message with this lookup id; may be repeated.",
+    ),
 ]
 RawOption = Annotated[bool, typer.Option("--raw", help="Only the bodies, byte for byte.")]
 SoapOption = Annotated[
@@ -132,6 +138,7 @@ def look(
     if lookup_ids:
         messages = map(queue.peek_by_lookup_id, lookup_ids)
     else:
-        messages = islice(queue.cursor(wait), limit)
+        # No queue has as many messages as `islice` can count.
+        messages = islice(queue.cursor(wait), None if limit is None else min(limit, sys.maxsize))
     for message in messages:
         printer.show(message)
