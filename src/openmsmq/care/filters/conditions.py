@@ -47,7 +47,7 @@ class Comparison:
         allowed = EQUAL if self.value is None else _ALLOWED[known.kind]
         if self.operator not in allowed:
             raise FilterError(
-                f"{self.property} {self.operator}: a {known.kind} is compared with "
+                f"{self.operator!r} does not go with {self.property}, which takes "
                 f"{', '.join(allowed)}"
             )
         check_value(self.property, known.kind, self.value)

@@ -67,8 +67,11 @@ def read_value(name: str, kind: Kind, text: str) -> Value:
     size = _SIZE.fullmatch(lower)
     if kind is Kind.NUMBER and size and size[2] in _SIZES:
         return int(float(size[1]) * _SIZES[size[2]])
-    example = "90, 30s, 15min, 1h or 2d" if kind is Kind.SECONDS else "12 or 64KiB"
-    raise FilterError(f"{name}: {text!r} is not a {kind} such as {example}")
+    span = kind is Kind.SECONDS
+    wanted = (
+        "a time span such as 90, 30s, 15min, 1h or 2d" if span else "a number such as 12 or 64KiB"
+    )
+    raise FilterError(f"{name}: {text!r} is not {wanted}")
 
 
 def _number(text: str) -> int | float | None:
