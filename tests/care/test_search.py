@@ -80,6 +80,21 @@ def test_a_search_ends_when_it_is_stopped_or_has_enough(filled: openmsmq.QueueMa
     assert len(list(search(filled, places, stopped=lambda: True))) == 15
 
 
+def test_a_search_that_has_enough_says_what_it_has_looked_at(
+    filled: openmsmq.QueueManager,
+) -> None:
+    told: list[tuple[int, int]] = []
+    found = search(
+        filled,
+        [place_of(ORDERS)],
+        limit=4,
+        progress=lambda state: told.append((state.found, state.looked_at)),
+    )
+    assert len(list(found)) == 4
+    # The messages come in one block, and all of it was compared.
+    assert told == [(4, 15)]
+
+
 def test_a_place_that_is_gone_is_passed_over(filled: openmsmq.QueueManager) -> None:
     gone = place_of(r".\private$\gone")
     assert len(list(search(filled, [gone, place_of(ORDERS)]))) == 15

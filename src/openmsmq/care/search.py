@@ -67,7 +67,7 @@ def search(
         places: from `list_places` or `place_of`.
         condition: from `parse_filter`; None holds for all.
         limit: end after so many.
-        progress: called after each block, with the same object.
+        progress: called after each block and at the end, with the same object.
         stopped: asked after each block; True ends the search.
         now: the time of day that ages are counted to; else now.
 
@@ -95,6 +95,8 @@ def search(
                 state.found += 1
                 yield FoundMessage(place, found)
                 if state.found == limit:
+                    if progress is not None:
+                        progress(state)
                     return
         except QueueError as exc:
             if len(places) == 1:
@@ -121,8 +123,8 @@ def _search_place(
         blocks = queue.ranges.peek(0, info.last, block_rows=BLOCK_ROWS)
         try:
             for block in blocks:
-                yield from matcher.select(place.name, block, now, machine)
                 state.looked_at += len(block.ends)
+                yield from matcher.select(place.name, block, now, machine)
                 yield None
         finally:
             blocks.close()

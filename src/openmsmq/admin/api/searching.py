@@ -179,7 +179,7 @@ async def find_messages(caller: Caller, query: SearchQuery) -> SearchResult:
         caller.desk.searches.give()
     return SearchResult(
         hits=hits,
-        looked_at=max(progress.looked_at, len(hits)),
+        looked_at=progress.looked_at,
         total=progress.total,
         seconds=time.monotonic() - began,
         stopped=time.monotonic() > deadline,
