@@ -56,6 +56,16 @@ def test_a_console_that_dies_is_started_again(manager: Watched) -> None:
     assert "signal 9" in manager.log
 
 
+def test_a_console_that_is_asked_to_end_does_so_quietly(manager: Watched) -> None:
+    assert manager.get("/healthz").status == 200
+    first = child_of(manager)
+    os.kill(first, signal.SIGTERM)
+    wait_until(lambda: not is_alive(first))
+    assert manager.get("/healthz").status == 200
+    assert "Fatal Python error" not in manager.log
+    assert "signal 6" not in manager.log
+
+
 def test_it_ends_with_the_queue_manager(tmp_path: Path) -> None:
     with watched(tmp_path) as manager:
         assert manager.get("/healthz").status == 200

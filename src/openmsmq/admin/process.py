@@ -7,6 +7,7 @@ the queue manager is gone.
 
 import asyncio
 import contextlib
+import io
 import os
 import signal
 import socket
@@ -31,11 +32,16 @@ GRACE_SECONDS: Final = 1
 LAST_SECONDS: Final = 1.75
 
 
+def _from_parent() -> io.RawIOBase:
+    """Standard input without a buffer: its lock would abort a process that ends while it reads."""
+    return io.FileIO(0, closefd=False)
+
+
 def run_as_child(arguments: Sequence[str]) -> int:
     """Serve on the inherited socket until the parent ends or closes standard input."""
     number = int(arguments[0])
     try:
-        settings = decode_settings(sys.stdin.buffer.readline())
+        settings = decode_settings(_from_parent().readline())
         listener = socket.socket(fileno=number)
         with listener:
             ConsoleServer(settings, listener, watch_parent=True).run()
@@ -109,7 +115,7 @@ class ConsoleServer:
 
     def _listen_to_parent(self, call: Callable[[Callable[[], None]], None]) -> None:
         """In a thread, so that a busy event loop does not outlive the queue manager."""
-        for line in sys.stdin.buffer:
+        for line in _from_parent():
             if line.strip() == RELOAD:
                 call(self.reload)
         threading.Timer(LAST_SECONDS, os._exit, (1,)).start()
