@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from openmsmq.client import QueueManager
 from openmsmq.core.model.message import HELD
+from openmsmq.terminal.quantities import count_text
 from openmsmq.wire.codes.queue_error import QueueError
 
 UNLIMITED: Final = 0xFFFFFFFF
@@ -46,10 +47,6 @@ def explain_access(manager: QueueManager, path: str, principal: str) -> list[str
     ]
 
 
-def _count(count: int) -> str:
-    return f"{count:,} message{'' if count == 1 else 's'}"
-
-
 def _what_it_takes(info: dict[str, Any]) -> Iterator[str]:
     if info["transactional"]:
         yield "It is transactional: messages that are sent outside a transaction are refused."
@@ -80,18 +77,18 @@ def _contents(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
         yield "It is empty."
     else:
         oldest = info["oldest_message_age_seconds"]
-        age = "" if oldest is None else f"; the oldest is {oldest:.0f} seconds old"
-        yield f"It has {_count(info['messages'])} of {info['bytes']:,} bytes{age}."
+        age = "" if oldest is None else f"; the oldest is {oldest:,.0f} seconds old"
+        yield f"It has {count_text(info['messages'], 'message')} of {info['bytes']:,} bytes{age}."
     for holder, count in holders.items():
         if holder != HELD:
-            yield f"Locked by {holder}: {_count(count)}, which other readers do not see."
+            yield f"Locked by {holder}: {count_text(count, 'message')}, which other readers do not see."
     if info["held_messages"]:
         yield (
-            f"Held for an operator after all retries: {_count(info['held_messages'])}, which "
+            f"Held for an operator after all retries: {count_text(info['held_messages'], 'message')}, which "
             "readers do not see; `openmsmq queue release` lets them."
         )
     if info["delayed_messages"]:
-        yield f"Delayed: {_count(info['delayed_messages'])}, which readers see when they are due."
+        yield f"Delayed: {count_text(info['delayed_messages'], 'message')}, which readers see when they are due."
     if info["journal"]:
         yield f"Received messages are kept in its journal, which has {info['journal_messages']:,}."
     for subqueue in info["subqueues"]:
@@ -100,21 +97,27 @@ def _contents(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
 
 def _readers(info: dict[str, Any]) -> Iterator[str]:
     if info["waiting_reads"]:
-        yield f"{info['waiting_reads']:,} readers wait for its next message."
+        wait = "waits" if info["waiting_reads"] == 1 else "wait"
+        yield f"{count_text(info['waiting_reads'], 'reader')} {wait} for its next message."
     elif info["readers"]:
-        yield f"{info['readers']:,} programs have it open to read, none waits for a message."
+        have = "has" if info["readers"] == 1 else "have"
+        yield (
+            f"{count_text(info['readers'], 'program')} {have} it open to read, none waits for a message."
+        )
     elif info["messages"]:
         yield "No program has it open to read: its messages stay until one does."
 
 
 def _rights(info: dict[str, Any]) -> Iterator[str]:
     for permission in info["permissions"] or ():
-        does = "may" if permission["allow"] else "may not"
-        rights = ", ".join(permission["rights"])
-        if permission["rights"] == ["full"]:
-            rights = "do everything" if permission["allow"] else "do anything"
-        if rights:
-            yield f"{permission['principal']} {does} {rights}."
+        has = "has" if permission["allow"] else "is denied"
+        names = permission["rights"]
+        if names == ["full"]:
+            does = "may do everything" if permission["allow"] else "may not do anything"
+            yield f"{permission['principal']} {does}."
+        elif names:
+            rights = "right" if len(names) == 1 else "rights"
+            yield f"{permission['principal']} {has} the {rights} {', '.join(names)}."
 
 
 def _outgoing(manager: QueueManager) -> Iterator[str]:

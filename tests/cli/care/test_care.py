@@ -239,6 +239,16 @@ def test_a_queue_is_explained(manager: Manager, filled: str) -> None:
     assert manager.run("queue", "explain", filled, "--json").object["sentences"]
 
 
+def test_one_program_and_its_rights_are_explained(manager: Manager, filled: str) -> None:
+    manager.run("queue", "grant", filled, "uid:4711", "peek")
+    manager.run("queue", "grant", filled, "uid:4712", "peek", "send", "--deny")
+    with openmsmq.connect(manager.socket) as program, program.open_queue(filled, "receive"):
+        said = manager.run("queue", "explain", filled).out.splitlines()
+    assert "1 program has it open to read, none waits for a message." in said
+    assert "uid:4711 has the right peek." in said
+    assert "uid:4712 is denied the rights peek, send." in said
+
+
 def test_what_somebody_may_do_is_explained(manager: Manager, filled: str) -> None:
     manager.run("queue", "grant", filled, "uid:4711", "peek")
     lines = manager.run("queue", "explain", filled, "--principal", "uid:4711").out.splitlines()

@@ -15,6 +15,7 @@ from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import problem_of
 from openmsmq.security.rights import QUEUE_RIGHTS
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
+from openmsmq.wire.codes.message_class import MEANINGS, MessageClass
 from openmsmq.wire.errors import MsmqError
 
 from .overview_page import RANGES
@@ -102,7 +103,9 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
 
 def _reason(name: str) -> str:
     """Why messages left a queue, in words."""
-    return name.removeprefix("MQMSG_CLASS_").replace("_", " ").lower().capitalize()
+    known = MessageClass.__members__.get(name.removeprefix("MQMSG_CLASS_"))
+    words = name if known is None else MEANINGS[known]
+    return words[:1].upper() + words[1:]
 
 
 async def permissions_tab(
