@@ -81,6 +81,13 @@ def status(**changes: Any) -> View:
     return QUIET._replace(status=STATUS | changes)
 
 
+def test_a_link_that_is_down_is_told_once() -> None:
+    down = msgspec.structs.replace(LINK, tone="bad", words="retry in 4 s", reason="refused")
+    items = attention(QUIET._replace(links=[down, down, LINK]))
+    assert [item.title for item in items] == ["The link to 10.0.0.9 is down"]
+    assert items[0].detail == "Refused. 6 messages wait for 2 queues there; retry in 4 s."
+
+
 SPEAKING: dict[str, tuple[View, str]] = {
     "No reader": (row(unread=True, oldest=90.0), "has not been read for"),
     "Queue grows": (row(messages=1500, line=(400.0, 900.0, 1500.0)), "grows: 1,100 messages"),

@@ -9,7 +9,7 @@ from openmsmq.admin.web import segment
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.terminal.quantities import count_text, duration_text
 
-from .rows import LinkRow, QueueRow
+from .rows import LinkRow, QueueRow, by_next_hop
 from .text import age, short_name
 
 # More than these are not shown at once.
@@ -161,18 +161,18 @@ def _offline(view: View) -> Iterator[Item]:
 
 
 def _link_down(view: View) -> Iterator[Item]:
-    for link in view.links:
-        if link.tone == "bad" and link.messages:
-            yield Item(
-                "bad",
-                "unplug",
-                f"The link to {link.name} is down",
-                f"{link.reason[:1].upper()}{link.reason[1:]}. "
-                f"{count_text(link.messages, 'message')} wait; {link.words}.",
-                age(link.oldest),
-                link.href,
-                "Open link",
-            )
+    for link in by_next_hop(link for link in view.links if link.tone == "bad" and link.messages):
+        queues = f" for {count_text(link.queues, 'queue')} there" if link.queues > 1 else ""
+        yield Item(
+            "bad",
+            "unplug",
+            f"The link to {link.name} is down",
+            f"{link.reason[:1].upper()}{link.reason[1:]}. "
+            f"{count_text(link.messages, 'message')} wait{queues}; {link.words}.",
+            age(link.oldest),
+            link.href,
+            "Open links" if link.queues > 1 else "Open link",
+        )
 
 
 def _not_acknowledged(view: View) -> Iterator[Item]:

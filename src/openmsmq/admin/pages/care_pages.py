@@ -22,7 +22,7 @@ from openmsmq.wire.errors import MsmqError
 
 from .chips import Chip, filter_chips, text_chip
 from .frame import url_maker
-from .text import short_name
+from .text import short_destination, short_name
 
 SAMPLES: Final = 6
 # Messages that one search shows at most.
@@ -77,6 +77,8 @@ async def deadletters_page(
     if (condition := searching.condition_of(words)) is not None:
         where = {"and": [where, filter_to_data(condition)]}
     values |= await _samples(caller, which, where)
+    group = group_words(by, chosen["key"])
+    values["group_where"] = f"{group} and ({words})" if words else group
     if query.get("retry") and caller.person.role >= Role.OPERATOR:
         values |= await _plan(caller, which, where)
     return values
@@ -112,6 +114,15 @@ def _group(group: dead_calls.DeadLetterGroupRecord, by: str) -> dict[str, Any]:
     }
 
 
+def group_words(by: str, key: str) -> str:
+    """The same filter as people write it, for addresses."""
+    if by in FIELDS:
+        quoted = key.replace('"', '""')
+        return f'{FIELDS[by]} = "{quoted}"'
+    terms = group_filter(by, key)["and"]
+    return " and ".join(f"age {term['operator']} {term['value'] / 3600:g}h" for term in terms)
+
+
 def group_filter(by: str, key: str) -> dict[str, Any]:
     """The filter that holds for the dead letters of a group."""
     if by in FIELDS:
@@ -129,13 +140,19 @@ async def _samples(caller: Caller, which: str, where: dict[str, Any]) -> dict[st
     """The first dead letters of a group, and where all of them were for."""
     condition = filter_from_data(where)
 
-    def work(manager: QueueManager) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    machine = caller.desk.figures.status.get("name", "")
+
+    def work(
+        manager: QueueManager,
+    ) -> tuple[list[dict[str, Any]], dict[str, int], dict[str, None]]:
         samples: list[dict[str, Any]] = []
         destinations: dict[str, int] = {}
+        places: dict[str, None] = {}
         for found in dead_letters(manager, condition, queues=dead_calls.DEAD[which]):
             message = found.message
-            destination = (message.destination_queue or "").rpartition("private$\\")[2]
+            destination = short_destination(message.destination_queue or "", machine)
             destinations[destination] = destinations.get(destination, 0) + 1
+            places[place_name(found.place.name)] = None
             if len(samples) < SAMPLES:
                 samples.append(
                     {
@@ -148,11 +165,11 @@ async def _samples(caller: Caller, which: str, where: dict[str, Any]) -> dict[st
                         "arrived_time": message.arrived_time,
                     }
                 )
-        return samples, destinations
+        return samples, destinations, places
 
-    samples, destinations = await caller.desk.care.call(caller.person, work)
+    samples, destinations, places = await caller.desk.care.call(caller.person, work)
     most = sorted(destinations.items(), key=lambda pair: -pair[1])[:5]
-    return {"samples": samples, "destinations": most}
+    return {"samples": samples, "destinations": most, "places": list(places)}
 
 
 async def _plan(caller: Caller, which: str, where: dict[str, Any]) -> dict[str, Any]:

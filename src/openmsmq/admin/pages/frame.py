@@ -9,6 +9,7 @@ from starlette.datastructures import QueryParams
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.person import Role
 
+from .rows import is_down, next_hop
 from .text import count
 
 
@@ -16,11 +17,8 @@ async def frame_values(caller: Caller, current: str) -> dict[str, Any]:
     """The values of the frame: names, counts of the navigation, who is signed in."""
     figures = caller.desk.figures
     status = figures.status
-    down = (
-        0
-        if caller.person.queues
-        else sum(1 for entry in figures.outgoing if entry["last_error"] and entry["messages"])
-    )
+    outgoing = [] if caller.person.queues else figures.outgoing
+    down = len({next_hop(info) for info in outgoing if is_down(info)})
     dead = status.get("dead_letters", 0)
     queues = sum(1 for info in await caller.seen() if info.kind == "queue")
     jobs = caller.desk.care.job_counts()["running"]

@@ -11,7 +11,7 @@ from openmsmq.terminal.quantities import count_text, duration_text, size_text
 
 from .attention import RULES, View, attention
 from .queue_pages import COLUMNS
-from .rows import LinkRow, QueueRow, draw_lines, link_row, queue_row
+from .rows import LinkRow, QueueRow, by_next_hop, draw_lines, link_row, queue_row
 from .text import age, compact, rate, short_name
 
 RANGES: Final = (("5m", "5 min"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"))
@@ -34,15 +34,15 @@ async def overview_page(
     grown = [row for row in rows[BUSIEST:] if row.messages >= settings.console_growth_messages]
     draw_lines([*rows[:BUSIEST], *grown], figures)
     # Links are about the whole queue manager, and some tokens about some queues.
-    links = [] if caller.person.queues else [link_row(info) for info in figures.outgoing]
-    links.sort(key=lambda link: (-link.messages, link.name))
+    outgoing = [] if caller.person.queues else [link_row(info) for info in figures.outgoing]
+    links = by_next_hop(outgoing)
     span = query.get("range", "1h")
     return {
         "crumbs": [("Overview", "")],
         "headline": _headline(figures.status, len(rows), figures.disk_free),
         "range": span if span in dict(RANGES) else "1h",
         "ranges": RANGES,
-        "attention": attention(_view(caller, infos, rows, links)),
+        "attention": attention(_view(caller, infos, rows, outgoing)),
         "watched": len(RULES),
         "figures": _figures(caller, rows, links),
         "busiest": rows[:BUSIEST],

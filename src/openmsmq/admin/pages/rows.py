@@ -1,7 +1,7 @@
 """Rows of queues and links as pages show them."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -113,7 +113,12 @@ def is_unread(info: QueueInfo, seconds: float) -> bool:
 
 
 class LinkRow(msgspec.Struct):
-    """An outgoing queue in a list."""
+    """An outgoing queue in a list, or all those with the same next hop.
+
+    Attributes:
+        name: the next hop.
+        queues: outgoing queues that it stands for.
+    """
 
     name: str
     destination: str
@@ -129,14 +134,49 @@ class LinkRow(msgspec.Struct):
     transport: str
     paused: bool
     history: list[dict[str, Any]]
+    queues: int = 1
+
+
+# The state of a link is the worst of its queues.
+_WORST_FIRST: Final = ("bad", "warn", "ok", "faint")
+
+
+def next_hop(info: dict[str, Any]) -> str:
+    """Where the messages of an outgoing queue go first."""
+    hops = info.get("next_hops") or []
+    return str(info.get("next_hop") or (hops[0] if hops else info["destination"]))
+
+
+def by_next_hop(rows: Iterable[LinkRow]) -> list[LinkRow]:
+    """One row for each next hop, those with the most messages first."""
+    links: dict[str, list[LinkRow]] = {}
+    for row in rows:
+        links.setdefault(row.name, []).append(row)
+    merged = [_merged(queues) if len(queues) > 1 else queues[0] for queues in links.values()]
+    merged.sort(key=lambda link: (-link.messages, link.name))
+    return merged
+
+
+def _merged(queues: list[LinkRow]) -> LinkRow:
+    worst = min(queues, key=lambda row: (_WORST_FIRST.index(row.tone), -row.messages))
+    ages = [row.oldest for row in queues if row.oldest is not None]
+    return msgspec.structs.replace(
+        worst,
+        href="/outgoing",
+        messages=sum(row.messages for row in queues),
+        bytes=sum(row.bytes for row in queues),
+        unacknowledged=sum(row.unacknowledged for row in queues),
+        awaiting_final_ack=sum(row.awaiting_final_ack for row in queues),
+        oldest=max(ages, default=None),
+        queues=len(queues),
+    )
 
 
 def link_row(info: dict[str, Any]) -> LinkRow:
     """The row of an outgoing queue."""
     tone, words = link_words(info)
-    hops = info.get("next_hops") or []
     return LinkRow(
-        info.get("next_hop") or (hops[0] if hops else info["destination"]),
+        next_hop(info),
         info["destination"],
         f"/outgoing/{segment(info['destination'])}",
         info["messages"],
@@ -153,12 +193,18 @@ def link_row(info: dict[str, Any]) -> LinkRow:
     )
 
 
+def is_down(info: dict[str, Any]) -> bool:
+    """Whether messages wait for a connection that failed."""
+    state = str(info["state"])
+    return bool(info["last_error"] and info["messages"]) and state not in ("ONHOLD", "CONNECTED")
+
+
 def link_words(info: dict[str, Any]) -> tuple[str, str]:
     """How an outgoing queue is, as a tone and a few words."""
     state = str(info["state"])
     if state == "ONHOLD":
         return "warn", "paused"
-    if info["last_error"] and state != "CONNECTED" and info["messages"]:
+    if is_down(info):
         wait = info["retry_in_seconds"]
         return "bad", "down" if wait is None else f"retry in {age(wait)}"
     if state == "CONNECTED":

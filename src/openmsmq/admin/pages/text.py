@@ -1,8 +1,9 @@
 """Values as pages show them."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from markupsafe import Markup, escape
 
@@ -19,6 +20,28 @@ def shown(value: object) -> str:
 def short_name(queue: str) -> str:
     """A queue as lists show it: private queues without `private$`."""
     return queue.removeprefix("private$\\")
+
+
+_DIRECT: Final = re.compile(
+    r"DIRECT=(?:OS|TCP):([^\\]+)\\(?:private\$\\)?(.+)", re.IGNORECASE | re.DOTALL
+)
+
+
+def short_destination(format_name: str, machine: str) -> str:
+    """Where a message was for, as lists show it: a queue of this machine by its short name."""
+    direct = _DIRECT.fullmatch(format_name)
+    if direct is None:
+        return format_name
+    host, queue = direct.groups()
+    return queue if host.lower() in (".", machine.lower()) else f"{host}\\{queue}"
+
+
+def queue_at(format_name: str) -> str:
+    """The queue that a format name or a URL leads to, without the way there."""
+    direct = _DIRECT.fullmatch(format_name)
+    if direct is not None:
+        return direct[2]
+    return format_name.rpartition("/")[2] or format_name
 
 
 def count(value: float | None) -> str:
@@ -131,6 +154,7 @@ FILTERS: dict[str, Any] = {
     "shown": shown,
     "shown_lines": shown_lines,
     "short": lambda queue: shown(short_name(queue)),
+    "queue_at": lambda destination: shown(queue_at(destination)),
     "count": count,
     "compact": compact,
     "rate": rate,

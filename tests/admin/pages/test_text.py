@@ -1,0 +1,40 @@
+"""Values as pages show them."""
+
+import pytest
+
+from openmsmq.admin.pages.care_pages import group_words
+from openmsmq.admin.pages.text import queue_at, short_destination
+from openmsmq.care.filters import parse_filter
+
+
+@pytest.mark.parametrize(
+    ("format_name", "shown", "queue"),
+    [
+        (r"DIRECT=OS:alpha\private$\orders", "orders", "orders"),
+        (r"DIRECT=OS:.\private$\orders", "orders", "orders"),
+        (r"DIRECT=OS:beta\private$\orders", r"beta\orders", "orders"),
+        (r"DIRECT=TCP:10.0.0.9\private$\a;retry", r"10.0.0.9\a;retry", "a;retry"),
+        (r"direct=tcp:10.0.0.9\public", r"10.0.0.9\public", "public"),
+        ("DIRECT=HTTP://h/msmq/private$/a", "DIRECT=HTTP://h/msmq/private$/a", "a"),
+        ("PUBLIC=1234", "PUBLIC=1234", "PUBLIC=1234"),
+        ("DIRECT=HTTP://h/", "DIRECT=HTTP://h/", "DIRECT=HTTP://h/"),
+    ],
+)
+def test_a_destination_is_shown_by_machine_and_queue(
+    format_name: str, shown: str, queue: str
+) -> None:
+    assert short_destination(format_name, "ALPHA") == shown
+    assert queue_at(format_name) == queue
+
+
+@pytest.mark.parametrize(
+    ("by", "key", "words"),
+    [
+        ("reason", "MQMSG_CLASS_NACK_Q_PURGED", 'class_name = "MQMSG_CLASS_NACK_Q_PURGED"'),
+        ("label", 'say "hello"', 'label = "say ""hello"""'),
+        ("age", "1 hour to 1 day", "age >= 1h and age < 24h"),
+    ],
+)
+def test_a_group_of_dead_letters_is_a_filter_in_words(by: str, key: str, words: str) -> None:
+    assert group_words(by, key) == words
+    parse_filter(words)
