@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.admin.browser import Visitor, needs_chromium, visiting
 from tests.admin.console_process import Watched, wait_until, watched
 from tests.admin.orders import ORDERS, empty_orders, send
+from tests.cli.running import run
 
 import openmsmq
 from openmsmq.admin.pages.queue_pages import SIDE_QUEUES
@@ -298,6 +299,82 @@ def test_pages_fit_every_width(visitor: Visitor, width: int) -> None:
     visitor.open(AT)
     visitor.picture(f"queue-{width}")
     page.set_viewport_size({"width": 1600, "height": 1000})
+    visitor.check_quiet()
+
+
+def test_lists_keep_names_and_actions_in_narrow_windows(
+    visitor: Visitor, manager: Watched, client: openmsmq.QueueManager
+) -> None:
+    destination = r"DIRECT=TCP:127.0.0.99\private$\invoices"
+    client.send(destination, openmsmq.Message(b"x", "away"))
+    client.flush()
+    page = visitor.page
+    try:
+        for width in (390, 900, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            for path, rows in (("/queues", "#list"), ("/outgoing", "#list"), ("/", "#busiest")):
+                visitor.open(path)
+                name = page.locator(f"{rows} tbody tr .name").first
+                expect(name).to_be_visible()
+                shown = name.bounding_box()
+                head = page.locator(f"{rows} th:visible").nth(1).bounding_box()
+                assert shown is not None
+                assert head is not None
+                assert shown["x"] + shown["width"] <= head["x"], (path, width)
+        visitor.open("/sessions")
+        expect(page.locator("[data-ask]").first).to_be_in_viewport(ratio=1)
+        # The queue is what tells destinations apart; the way there may be cut.
+        visitor.open("/outgoing")
+        expect(page.locator("#list tbody .name")).to_have_text("invoices")
+    finally:
+        page.set_viewport_size({"width": 1600, "height": 1000})
+        manager.run("outgoing", "purge", destination, "--yes")
+        manager.run("outgoing", "delete", destination)
+    visitor.check_quiet()
+
+
+def test_a_message_fits_its_pane(visitor: Visitor, client: openmsmq.QueueManager) -> None:
+    queue = client.open_queue(ORDERS, "send")
+    queue.send(openmsmq.Message(bytes(range(256)), "long " * 49))
+    client.flush()
+    page = visitor.open(AT)
+    page.click("[data-rows] tbody tr td:nth-child(2)")
+    page.wait_for_selector("#right .code.bytes")
+    assert page.evaluate("document.querySelector('#right').scrollWidth") <= 468
+    line = page.locator("#right .code .l").first.bounding_box()
+    assert line is not None
+    assert line["height"] < 25
+    visitor.picture("bytes-light")
+    visitor.check_access("bytes")
+    visitor.check_quiet()
+
+
+def test_the_chosen_theme_is_shown_as_chosen(visitor: Visitor) -> None:
+    page = visitor.open("/settings")
+    pressed = page.locator("[data-theme-set][aria-pressed=true]")
+    expect(pressed).to_have_text("System")
+    page.click("[data-theme-set=dark]")
+    expect(pressed).to_have_text("Dark")
+    page.reload()
+    expect(pressed).to_have_text("Dark")
+    page.click("[data-theme-set=system]")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html[data-theme=dark]")).to_have_count(1)
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("html[data-theme=light]")).to_have_count(1)
+    visitor.check_quiet()
+
+
+def test_a_token_is_removed_only_when_that_is_confirmed(visitor: Visitor, manager: Watched) -> None:
+    words = ("console", "token", "add", "board", "--principal", "user:root")
+    assert run([*words, "--data", str(manager.data)]).code == 0
+    page = visitor.open("/settings")
+    page.click("tr:has-text('board') .danger")
+    expect(page.locator("#remove-token h2")).to_have_text("Remove the token board?")
+    visitor.check_access("remove-token")
+    page.click("#remove-token .danger.solid")
+    expect(page.locator("#toasts")).to_contain_text("Token removed")
+    expect(page.locator("tr:has-text('board')")).to_have_count(0)
     visitor.check_quiet()
 
 

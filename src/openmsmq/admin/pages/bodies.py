@@ -49,6 +49,14 @@ class BodyView(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None = None
 
 
+# What the bytes of a body without a type seem to be.
+_GUESSES: Final = {
+    "json": "looks like JSON",
+    "xml": "looks like XML",
+    "value": "looks like an object of .NET",
+    "text": "looks like text",
+    "hex": "neither text nor an object",
+}
 TITLES: Final = {"json": "JSON", "xml": "XML", "value": "Value", "text": "Text", "hex": "Hex"}
 
 
@@ -72,7 +80,7 @@ def body_view(
         form = names[0]
     note = body_type_name(body_type)
     if not body_type and decoded.kind is not BodyKind.EMPTY:
-        note += f", looks like {TITLES.get(best, best)}"
+        note += f", {_GUESSES[best]}"
     if decoded.note:
         note += f", {decoded.note}"
     if form == "hex":

@@ -94,11 +94,13 @@ COLUMNS: Final = (
     ("arriving", "In/s", "w-66"),
     ("leaving", "Out/s", "w-66"),
     ("series", "Last hour", "w-112"),
-    ("oldest", "Oldest", "w-72"),
+    ("oldest", "Oldest", "w-80"),
     ("readers", "Readers", "w-70"),
-    ("bytes", "Size", "w-80"),
+    ("bytes", "Size", "w-96"),
     ("kind", "Kind", "w-158"),
 )
+# What windows of telephones show beside the name.
+NARROW: Final = ("messages", "oldest")
 
 
 def _columns(hidden: str) -> list[dict[str, Any]]:
@@ -109,6 +111,7 @@ def _columns(hidden: str) -> list[dict[str, Any]]:
             "key": key,
             "title": title,
             "width": width,
+            "wide": key not in NARROW,
             "shown": key not in now,
             "turn": ",".join(k for k, _, _ in COLUMNS if (k in now) != (k == key)),
         }

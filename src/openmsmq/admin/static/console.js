@@ -36,6 +36,21 @@
     }
   }
 
+  // The theme: light, dark, or as the system has it, also when that changes.
+  const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+  const themeKept = () => { try { return localStorage.getItem("theme") ?? "system"; } catch { return "system"; } };
+  function setTheme(theme) {
+    try { if (theme === "system") localStorage.removeItem("theme"); else localStorage.setItem("theme", theme); } catch { /* a browser without storage */ }
+    showTheme(theme);
+  }
+  function showTheme(theme) {
+    root.dataset.theme = theme === "system" ? (darkSystem.matches ? "dark" : "light") : theme;
+    tellTheme(theme);
+    drawAll();
+  }
+  const tellTheme = (theme) => $$("[data-theme-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.themeSet === theme)));
+  darkSystem.addEventListener("change", () => { if (themeKept() === "system") showTheme("system"); });
+
   // Toasts.
   function toast(text, { bad = false, detail = "", action = null, link = "" } = {}) {
     const body = make("p", {}, make("b", {}, text));
@@ -456,16 +471,8 @@
 
   document.addEventListener("click", (event) => {
     const at = (selector) => event.target.closest(selector);
-    if (at("[data-theme-toggle]")) {
-      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-      try { localStorage.setItem("theme", root.dataset.theme); } catch { /* a browser without storage */ }
-      drawAll();
-    }
-    if (at("[data-theme-set]")) {
-      const theme = at("[data-theme-set]").dataset.themeSet;
-      try { if (theme === "system") localStorage.removeItem("theme"); else localStorage.setItem("theme", theme); } catch { /* as above */ }
-      root.dataset.theme = theme === "system" ? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light") : theme;
-    }
+    if (at("[data-theme-toggle]")) setTheme(root.dataset.theme === "dark" ? "light" : "dark");
+    if (at("[data-theme-set]")) setTheme(at("[data-theme-set]").dataset.themeSet);
     if (at("[data-live-toggle]")) setLive(!live);
     if (at("[data-reload]")) location.reload();
     if (at("[data-newer]")) showNewer();
@@ -475,7 +482,7 @@
     const open = at("[data-open]");
     if (open) { if (open.dataset.open === "palette") openPalette(); else document.getElementById(open.dataset.open)?.showModal(); }
     const ask = at("[data-ask]");
-    if (ask) { const dialog = document.getElementById(ask.dataset.ask); $("form", dialog).dataset.api = `POST ${ask.dataset.path}`; $("[data-what]", dialog).textContent = ask.dataset.what; dialog.showModal(); }
+    if (ask) { const dialog = document.getElementById(ask.dataset.ask); $("form", dialog).dataset.api = `${ask.dataset.method ?? "POST"} ${ask.dataset.path}`; $("[data-what]", dialog).textContent = ask.dataset.what; dialog.showModal(); }
     if (at("[data-close]")) { at("dialog")?.close(); if (at("[data-reload-on-close]")) location.reload(); }
     const copy = at("[data-copy]");
     if (copy) navigator.clipboard?.writeText(copy.dataset.copy).then(() => toast("Copied"), () => toast("The browser does not allow to copy", { bad: true }));
@@ -594,6 +601,7 @@
   if ($("[data-await-return]")) setTimeout(awaitReturn, 2000);
 
   localTimes();
+  tellTheme(themeKept());
   showCurrent();
   tellSelection();
   recall();
