@@ -119,7 +119,7 @@ def test_clients_have_rates_from_the_samples_that_all_share(
     assert entry["outgoing_messages_per_second"] == 0
     page = Program.ask(program, "GET", "/sessions")[2].decode()
     assert "Bytes/s" in page
-    assert re.search(r"<td class=\"num dim\">[1-9][\d.]* (B|KiB)</td>", page)
+    assert re.search(r"<td class=\"num dim wide\">[1-9][\d.]* (B|KiB)</td>", page)
 
 
 def test_series_have_columns_of_one_length(program: Program, client: object) -> None:
@@ -384,6 +384,14 @@ def test_a_large_body_is_shown_in_parts_that_have_all_of_it(
         part = found[1] if found else ""
     assert seen == 60_000
     assert time.monotonic() - began < 60
+
+
+def test_a_dry_run_is_noted_as_one(program: Program, client: openmsmq.QueueManager) -> None:
+    assert client.queue_exists(ORDERS)
+    save = {"kind": "save", "sources": ["private$\\orders"], "dry_run": True}
+    program.post("/jobs", save)
+    entries = program.get("/audit?limit=2")["entries"]
+    assert [entry["result"] for entry in entries] == ["dry run", "begun"]
 
 
 def test_no_file_is_left_of_a_dry_run(program: Program, manager: Watched) -> None:

@@ -147,8 +147,12 @@ class Api:
         except BaseException:
             self._desk.audit.end(entry, "failed")
             raise
+        dry_run = any(getattr(each, "dry_run", False) for each in asked)
         self._desk.audit.end(
-            entry, "done", count=getattr(result, "count", None), job=str(getattr(result, "id", ""))
+            entry,
+            "dry run" if dry_run else "done",
+            count=getattr(result, "count", None),
+            job=str(getattr(result, "id", "")),
         )
         return answer(endpoint, result)
 
