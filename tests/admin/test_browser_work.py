@@ -349,6 +349,62 @@ def test_a_message_fits_its_pane(visitor: Visitor, client: openmsmq.QueueManager
     visitor.check_quiet()
 
 
+def test_a_refusal_is_told_in_its_dialog(visitor: Visitor, client: openmsmq.QueueManager) -> None:
+    assert client.queue_exists(ORDERS)
+    page = visitor.open("/queues?new=1")
+    page.fill("#new-queue [name=name]", "orders")
+    page.click("#new-queue .primary")
+    told = page.locator("#new-queue .refusal")
+    expect(told).to_contain_text("exists already: .\\private$\\orders")
+    expect(told).to_contain_text("MQ_ERROR_QUEUE_EXISTS 0xC00E0005")
+    visitor.picture("refusal-light")
+    visitor.check_access("refusal")
+    page.click("#new-queue .primary")
+    expect(told).to_have_count(1)
+    assert {fault for fault in visitor.faults if "409" not in fault} == set()
+    visitor.faults.clear()
+
+
+def test_a_number_is_typed_as_it_is_shown(visitor: Visitor, client: openmsmq.QueueManager) -> None:
+    send(client, *(f"order {number}" for number in range(1_001)))
+    page = visitor.open(AT)
+    page.check("[data-all]")
+    page.click("[data-whole]")
+    page.click("#selbar .danger")
+    number = page.locator("#remove [data-confirm] input")
+    for typed, fits in (("1001", True), ("1,001", True), ("1000", False), ("1", False)):
+        number.fill(typed)
+        assert number.evaluate("input => input.checkValidity()") is fits, typed
+    visitor.check_quiet()
+
+
+def test_an_outgoing_queue_is_shown_as_it_is_after_an_action(
+    visitor: Visitor, manager: Watched, client: openmsmq.QueueManager
+) -> None:
+    destination = r"DIRECT=TCP:127.0.0.99\private$\paused"
+    client.send(destination, openmsmq.Message(b"x", "away"))
+    client.flush()
+    try:
+        page = visitor.open("/outgoing/DIRECT=TCP:127.0.0.99%5Cprivate$%5Cpaused")
+        state = page.locator("#state .kpi").first
+        page.click("#acts button:has-text('Pause')")
+        expect(page.locator("#toasts")).to_contain_text("The link is paused")
+        expect(state).to_contain_text("paused")
+        page.click("#acts button:has-text('Resume')")
+        expect(page.locator("#toasts")).to_contain_text("The link sends again")
+        expect(page.locator("#acts")).to_contain_text("Pause")
+        expect(state).not_to_contain_text("paused")
+        # The buttons follow what others do.
+        manager.run("outgoing", "pause", destination)
+        expect(page.locator("#acts")).to_contain_text("Resume")
+        visitor.check_access("paused")
+    finally:
+        manager.run("outgoing", "resume", destination)
+        manager.run("outgoing", "purge", destination, "--yes")
+        manager.run("outgoing", "delete", destination)
+    visitor.check_quiet()
+
+
 def test_the_chosen_theme_is_shown_as_chosen(visitor: Visitor) -> None:
     page = visitor.open("/settings")
     pressed = page.locator("[data-theme-set][aria-pressed=true]")

@@ -76,9 +76,11 @@ class WebRoutes:
             raise Problem(405, f"This takes {' and '.join(sorted(methods))}.")
         raise Problem(
             404,
-            "There is no such page.",
+            "There is no such path." if self._prefix else "There is no such page.",
             cause="The address is wrong, or what it named is gone.",
-            remedy="Go to the overview, or search with Ctrl K.",
+            remedy=f"{self._prefix}/openapi.json lists every path."
+            if self._prefix
+            else "Go to the overview, or search with Ctrl K.",
         )
 
 

@@ -81,6 +81,7 @@ async def deadletters_page(
     values["group_where"] = f"{group} and ({words})" if words else group
     if query.get("retry") and caller.person.role >= Role.OPERATOR:
         values |= await _plan(caller, which, where)
+        values["plan_sensible"] = chosen["worth_retrying"]
     return values
 
 

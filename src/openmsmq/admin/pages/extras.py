@@ -132,11 +132,10 @@ class Extras:
         ]
         actions = []
         if text:
-            query = msgspec.json.encode(text).decode()
             actions.append(
                 _entry(
                     "route",
-                    f"Find {query} in messages of all queues",
+                    f'Find "{text}" in messages of all queues',
                     f"/find?text={segment(text)}",
                 )
             )

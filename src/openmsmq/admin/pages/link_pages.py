@@ -9,6 +9,7 @@ from openmsmq.admin.api import delayed as delayed_calls
 from openmsmq.admin.api import outgoing as outgoing_calls
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem, problem_of
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
 from .rows import link_row
@@ -31,17 +32,13 @@ async def outgoing_page(
 
 
 async def outgoing_one(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
-    """One outgoing queue."""
+    """One outgoing queue, as the queue manager has it now: an action may just have changed it."""
     del query
     destination = names["destination"]
-    infos = [i for i in caller.desk.figures.outgoing if i["destination"] == destination]
-    if not infos:
-        raise Problem(
-            404,
-            f"There is no outgoing queue to {destination}.",
-            cause="It was idle and was forgotten, or the address is wrong.",
-            remedy="Outgoing lists those that exist.",
-        )
+    try:
+        info = await (await caller.manager()).outgoing_info(destination)
+    except QueueError as exc:
+        raise _no_such(destination) from exc
     messages, problem = [], None
     try:
         messages = await outgoing_calls.browse_outgoing(caller, destination, SHOWN)
@@ -52,11 +49,35 @@ async def outgoing_one(caller: Caller, query: QueryParams, names: dict[str, str]
     except MsmqError:
         later = []
     return {
+        **_shown(info),
         "later": later,
         "now": time.time(),
-        "crumbs": [("Outgoing", "/outgoing"), (link_row(infos[0]).name, "")],
-        "link": link_row(infos[0]),
+        "crumbs": [("Outgoing", "/outgoing"), (link_row(info).name, "")],
         "messages": messages,
         "problem": problem,
-        "words": outgoing_calls.step_words,
     }
+
+
+async def watch_outgoing(
+    caller: Caller, query: QueryParams, names: dict[str, str]
+) -> dict[str, Any]:
+    """What changes on an open page of an outgoing queue, as the samples have it."""
+    del query
+    destination = names["destination"]
+    for info in caller.desk.figures.outgoing:
+        if info["destination"] == destination:
+            return _shown(info)
+    raise _no_such(destination)
+
+
+def _shown(info: dict[str, Any]) -> dict[str, Any]:
+    return {"link": link_row(info), "words": outgoing_calls.step_words}
+
+
+def _no_such(destination: str) -> Problem:
+    return Problem(
+        404,
+        f"There is no outgoing queue to {destination}.",
+        cause="It was idle and was forgotten, or the address is wrong.",
+        remedy="Outgoing lists those that exist.",
+    )

@@ -20,6 +20,7 @@ from openmsmq.admin.web import segment
 from openmsmq.care.filters import Condition, Matcher, filter_to_data
 from openmsmq.client import ReceivedMessage
 from openmsmq.client.browsed_message import BrowsedMessage
+from openmsmq.core.model.message import HELD
 from openmsmq.wire.errors import MsmqError
 
 from .bodies import body_view
@@ -253,6 +254,7 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     return {
         **values,
         "messages": rows,
+        "held": HELD,
         "filter": needle,
         "where": where,
         "chips": _chips(queue, query),

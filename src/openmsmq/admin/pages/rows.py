@@ -9,7 +9,7 @@ from openmsmq.admin.figures import Figures
 from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.web import segment
 
-from .text import age, rate
+from .text import age, host_at, rate
 
 
 class QueueRow(msgspec.Struct):
@@ -144,7 +144,7 @@ _WORST_FIRST: Final = ("bad", "warn", "ok", "faint")
 def next_hop(info: dict[str, Any]) -> str:
     """Where the messages of an outgoing queue go first."""
     hops = info.get("next_hops") or []
-    return str(info.get("next_hop") or (hops[0] if hops else info["destination"]))
+    return str(info.get("next_hop") or (hops[0] if hops else host_at(info["destination"])))
 
 
 def by_next_hop(rows: Iterable[LinkRow]) -> list[LinkRow]:

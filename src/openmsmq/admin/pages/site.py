@@ -21,7 +21,7 @@ from openmsmq.admin.web import WebRoute, segment
 
 from .care_pages import deadletters_page, find_page, job_page, jobs_page, watch_deadletters
 from .frame import frame_values, url_maker
-from .link_pages import outgoing_one, outgoing_page
+from .link_pages import outgoing_one, outgoing_page, watch_outgoing
 from .manager_pages import (
     audit_page,
     definitions_page,
@@ -134,7 +134,8 @@ PAGES: Final[tuple[Page, ...]] = (
         "outgoing_one.html",
         "outgoing",
         outgoing_one,
-        (("state", "state"), ("history", "history")),
+        (("acts", "acts"), ("state", "state"), ("history", "history")),
+        watch_outgoing,
         whole=True,
     ),
 )

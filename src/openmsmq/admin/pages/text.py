@@ -25,6 +25,7 @@ def short_name(queue: str) -> str:
 _DIRECT: Final = re.compile(
     r"DIRECT=(?:OS|TCP):([^\\]+)\\(?:private\$\\)?(.+)", re.IGNORECASE | re.DOTALL
 )
+_URL: Final = re.compile(r"DIRECT=HTTPS?://([^/:]+).*", re.IGNORECASE | re.DOTALL)
 
 
 def short_destination(format_name: str, machine: str) -> str:
@@ -34,6 +35,15 @@ def short_destination(format_name: str, machine: str) -> str:
         return format_name
     host, queue = direct.groups()
     return queue if host.lower() in (".", machine.lower()) else f"{host}\\{queue}"
+
+
+def host_at(format_name: str) -> str:
+    """The machine that a format name or a URL leads to; else the name itself."""
+    direct = _DIRECT.fullmatch(format_name)
+    if direct is not None:
+        return direct[1]
+    url = _URL.fullmatch(format_name)
+    return format_name if url is None else url[1]
 
 
 def queue_at(format_name: str) -> str:

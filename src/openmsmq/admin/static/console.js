@@ -108,6 +108,7 @@
     const [method, path] = form.dataset.api.split(" ");
     const buttons = $$("button", form);
     buttons.forEach((button) => { button.disabled = true; });
+    $(".refusal", form)?.remove();
     try {
       const values = valuesOf(form);
       const result = await call(method, path, method === "DELETE" && !Object.keys(values).length ? undefined : values);
@@ -121,16 +122,29 @@
       if (then === "job" && result?.id) location.assign(`/jobs/${encodeURIComponent(result.id)}`);
       else if (then) location.assign(then); else location.reload();
     } catch (problem) {
-      const known = problem.error;
-      toast(known ? `${known.detail}` : String(problem.message), { bad: true, detail: known ? [known.remedy, known.code ? `${known.name} ${known.code}` : ""].filter(Boolean).join(" ") : "" });
+      refuse(form, problem);
     } finally {
       buttons.forEach((button) => { button.disabled = false; });
     }
   }
+  // A refusal is told in the dialog that asked: toasts are behind it.
+  function refuse(form, problem) {
+    const known = problem.error;
+    const detail = known ? [known.remedy, known.code ? `${known.name} ${known.code}` : ""].filter(Boolean).join(" ") : "";
+    if (!form.closest("dialog")) { toast(problem.message, { bad: true, detail }); return; }
+    const words = make("p", {}, make("b", {}, problem.message));
+    if (detail) words.append(make("br"), detail);
+    form.insertBefore(make("div", { class: "notice bad refusal", role: "alert" }, icon("circle-alert"), words), form.lastElementChild);
+  }
+  // What definitions would change, a line each.
+  function changesText(changes) {
+    const line = ({ action, kind, name, property, before, after }) => `${action} ${kind} ${name}${property ? `, ${property}: ${before || "nothing"} → ${after || "nothing"}` : ""}`;
+    return changes.length ? changes.map(line).join("\n") : "Nothing would change.";
+  }
   function show(form, result) {
     const target = $(form.dataset.show);
     target.hidden = false;
-    target.textContent = result.token ?? JSON.stringify(result, null, 2);
+    if (result.token) { $("[data-value]", target).textContent = result.token; $("[data-copy]", target).dataset.copy = result.token; } else target.textContent = changesText(result.changes);
     target.focus();
   }
   const number = (value) => value.toLocaleString("en-US");
@@ -243,7 +257,8 @@
       confirm.hidden = !needed;
       const input = $("input", confirm);
       input.required = needed;
-      input.pattern = String(chosen.length);
+      input.pattern = number(chosen.length).replaceAll(",", ",?");
+      input.title = number(chosen.length);
     }
   }
   let paneWait;

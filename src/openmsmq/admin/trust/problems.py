@@ -86,6 +86,13 @@ class Problem(MsmqError):
         )
 
 
+def _detail(error: QueueError) -> str:
+    """What happened; an error that has only a name says also what happened to it."""
+    if " " in error.detail or not error.detail:
+        return error.detail or error.text
+    return f"{error.text.rstrip('.')}: {error.detail}"
+
+
 def problem_of(error: MsmqError, *, changing: bool = False) -> Problem:
     """The answer that an error of the client stands for.
 
@@ -97,7 +104,7 @@ def problem_of(error: MsmqError, *, changing: bool = False) -> Problem:
     if isinstance(error, QueueError):
         return Problem(
             _STATUSES.get(error.code, 422),
-            error.detail or error.text,
+            _detail(error),
             cause=error.cause,
             remedy=error.remedy,
             name=error.name,
