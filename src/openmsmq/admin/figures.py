@@ -28,6 +28,7 @@ SPANS: Final = {
     "24h": (2, 720, 1, 288),
 }
 # A small line has one of so many values.
+_RECEIVED: Final = tuple(QUEUE_COLUMNS).index("received_per_second")
 LINE_STEP: Final = 4
 _TOTALS: Final = tuple(TOTAL_COLUMNS)
 
@@ -175,6 +176,16 @@ class Figures:
         # Always the same moments, so that the line does not change where nothing did.
         first = -(series.start // series.step) % LINE_STEP
         return tuple(_filled(series.columns[0][first::LINE_STEP]))
+
+    def received(self, queue: str) -> int:
+        """How many messages of a queue were received in the last hour, about."""
+        series = self._sampler.history.queue(
+            self._numbers.get(queue.casefold(), -1), 0, time.time()
+        )
+        if series is None:
+            return 0
+        rates = series.columns[_RECEIVED]
+        return round(sum(rate for rate in rates if not math.isnan(rate)) * series.step)
 
     def totals(self, span: str = "1h") -> dict[str, list[float]]:
         """Columns of the totals, with `time`; from the first moment that something is known of."""

@@ -35,3 +35,5 @@ def test_a_journal_has_its_page_before_and_after_its_first_message(manager: Watc
     manager.run("send", r".\private$\orders", "--body", "text", "--label", "kept in the journal")
     manager.run("receive", r".\private$\orders")
     wait_until(lambda: "kept in the journal" in page())
+    # What was received since then is what the journal has grown by.
+    wait_until(lambda: '<td class="num ">1</td></tr>' in page("/journals"))

@@ -11,7 +11,7 @@ from .messages import MessageList, message_record
 from .queues import Counted
 
 WORDS: Final = {
-    "NONE": "Nothing happened yet",
+    "NONE": "The connection was begun",
     "ESTABLISH_PACKET_RECEIVED": "The other side answered",
     "READY": "Connected",
     "UNKNOWN_FAILURE": "Failed for an unknown reason",

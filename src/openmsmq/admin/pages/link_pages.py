@@ -3,6 +3,7 @@
 import time
 from typing import Any, Final
 
+import msgspec
 from starlette.datastructures import QueryParams
 
 from openmsmq.admin.api import delayed as delayed_calls
@@ -71,7 +72,34 @@ async def watch_outgoing(
 
 
 def _shown(info: dict[str, Any]) -> dict[str, Any]:
-    return {"link": link_row(info), "words": outgoing_calls.step_words}
+    link = link_row(info)
+    return {"link": link, "steps": link_steps(link.history)}
+
+
+class LinkStep(msgspec.Struct):
+    """Attempts in a row that ended alike, the last one first."""
+
+    words: str
+    status: str
+    addresses: list[str]
+    time: str
+    since: str
+    times: int = 1
+
+
+def link_steps(history: list[dict[str, Any]]) -> list[LinkStep]:
+    """The steps of a link, newest first; repeated ones are one step."""
+    steps: list[LinkStep] = []
+    for step in history:
+        status, addresses = str(step["status"]), list(step["addresses"] or ())
+        last = steps[-1] if steps else None
+        if last is not None and (last.status, last.addresses) == (status, addresses):
+            last.since = step["time"]
+            last.times += 1
+            continue
+        words = outgoing_calls.step_words(step)
+        steps.append(LinkStep(words, status, addresses, step["time"], step["time"]))
+    return steps
 
 
 def _no_such(destination: str) -> Problem:

@@ -9,6 +9,7 @@ from openmsmq.admin.api import machine
 from openmsmq.admin.api import manager as calls
 from openmsmq.admin.api.queues import NO_QUOTA
 from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.trust.person import Role
 from openmsmq.admin.trust.problems import problem_of
 from openmsmq.admin.web import segment
@@ -17,9 +18,12 @@ from openmsmq.version import __version__
 from openmsmq.wire.errors import MsmqError
 
 from .attention import watched
-from .text import short_name, spark
+from .text import short_name
 
-NUMERIC: Final = ("Messages", "Size", "Sent", "Received", "Queues", "Waiting reads", "Unread")
+NUMERIC: Final = (
+    *("Messages", "Size", "Oldest", "Quota", "Added in the last hour", "Sent"),
+    *("Received", "Queues", "Waiting reads", "Unread"),
+)
 MONO: Final = ("Journal", "Peer", "SID")
 STATES: Final = {
     "active": "open",
@@ -52,6 +56,15 @@ def _table(
     }
 
 
+def _growth(caller: Caller, info: QueueInfo) -> str:
+    """How much a journal grew: what was received from its queue."""
+    # Nothing counts what comes into the journal of the machine.
+    if info.kind != "journal":
+        return ""
+    added = caller.desk.figures.received(info.name.partition(";")[0])
+    return count_text(min(added, info.messages))
+
+
 async def journals_page(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
@@ -72,7 +85,7 @@ async def journals_page(
                 _cell("Size", size_text(info.bytes)),
                 _cell("Oldest", duration_text(info.oldest_message_age_seconds)),
                 _cell("Quota", quota_text(info.quota)),
-                _cell("Last hour", spark(caller.desk.figures.line(name))),
+                _cell("Added in the last hour", _growth(caller, info)),
             ]
         )
     table = _table(
