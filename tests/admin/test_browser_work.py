@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from tests.admin.browser import Visitor, needs_chromium, visiting
+from tests.admin.callers import add_token
 from tests.admin.console_process import Watched, wait_until, watched
 from tests.admin.orders import ORDERS, empty_orders, send
 from tests.cli.running import run
@@ -419,6 +420,22 @@ def test_the_chosen_theme_is_shown_as_chosen(visitor: Visitor) -> None:
     page.emulate_media(color_scheme="light")
     expect(page.locator("html[data-theme=light]")).to_have_count(1)
     visitor.check_quiet()
+
+
+def test_somebody_signs_in_with_a_token(visitor: Visitor, manager: Watched) -> None:
+    other = Visitor(visitor.new_context(), visitor.base)
+    page = other.open("/queues?sort=-messages")
+    page.fill("[name=token]", "wrong")
+    page.keyboard.press("Enter")
+    expect(page.locator("[role=alert]")).to_contain_text("The token is not valid")
+    other.check_access("sign-in")
+    page.fill("[name=token]", add_token(manager, "person"))
+    page.keyboard.press("Enter")
+    # Where they wanted to go, also after a token that was wrong.
+    page.wait_for_url("**/queues?sort=-messages")
+    expect(page.locator("h1")).to_have_text("Queues")
+    assert all("401" in fault for fault in other.faults), other.faults
+    other.context.close()
 
 
 def test_a_token_is_removed_only_when_that_is_confirmed(visitor: Visitor, manager: Watched) -> None:

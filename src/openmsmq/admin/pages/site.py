@@ -220,9 +220,11 @@ class Site:
         del names
         return self.ask_to_sign_in(request, None, 200)
 
-    def ask_to_sign_in(self, request: Request, problem: Problem | None, status: int) -> Response:
-        """The page that asks for a token."""
-        target = request.query_params.get("next", "")
+    def ask_to_sign_in(
+        self, request: Request, problem: Problem | None, status: int, target: str = ""
+    ) -> Response:
+        """The page that asks for a token, and goes on to a target."""
+        target = target or request.query_params.get("next", "")
         if not target and request.method == "GET" and not request.url.path.startswith("/sign-in"):
             target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         values = {
@@ -246,6 +248,7 @@ class Site:
             )
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
         token = form.get("token", [""])[0].strip()
+        target = form.get("next", ["/"])[0]
         entry = self._desk.tokens.find(token, datetime.now(UTC))
         if entry is None:
             self._desk.console.meters.sign_ins["refused"] += 1
@@ -254,9 +257,8 @@ class Site:
                 "The token is not valid.",
                 remedy="Ask an administrator for one, or run `openmsmq console link` here.",
             )
-            return self.ask_to_sign_in(request, problem, 401)
+            return self.ask_to_sign_in(request, problem, 401, target)
         session = self._desk.sign_in(entry.person(address), entry.sha256)
-        target = form.get("next", ["/"])[0]
         safe = target.startswith("/") and not target.startswith(("//", "/\\"))
         return self._welcome(request, session.key, target if safe else "/")
 
