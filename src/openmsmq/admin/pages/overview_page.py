@@ -119,7 +119,8 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
         figure(
             "Messages in queues",
             compact(messages),
-            f"in {count_text(len(rows), 'queue')}",
+            # Totals are those of the whole queue manager, whatever the caller sees of it.
+            f"in {count_text(status.get('queues', len(rows)), 'queue')}",
             totals["messages"],
         ),
         figure(
@@ -150,7 +151,9 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
         figure(
             "Waiting to leave",
             compact(waiting),
-            count_text(len(links), "link") + (f", {down} down" if down else ""),
+            "for other machines"
+            if caller.person.queues
+            else count_text(len(links), "link") + (f", {down} down" if down else ""),
             totals["outgoing_messages"],
             tone="bad" if down else "",
         ),
