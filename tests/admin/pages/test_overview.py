@@ -1,4 +1,4 @@
-"""The overview for somebody whose token is about some queues."""
+"""The overview for a token about some queues, and pages of queues that figures lack yet."""
 
 from pathlib import Path
 
@@ -23,3 +23,14 @@ def test_totals_are_said_to_be_those_of_all_queues(tmp_path: Path) -> None:
         assert ">in 2 queues<" in page()
         assert "payments" not in page()
         assert ">for other machines<" in page()
+
+
+def test_a_queue_that_was_just_made_has_all_its_tabs(tmp_path: Path) -> None:
+    with watched(tmp_path, "--name", "alpha") as manager:
+        program = Program(manager, add_token(manager, "all"))
+        for tab in ("activity", "settings", "permissions", "subqueues", "delayed"):
+            program.ask("GET", "/queues")
+            manager.run("queue", "create", rf".\private$\{tab}")
+            status, _, content = program.ask("GET", f"/queues/private$%5C{tab}/{tab}")
+            assert status == 200, content
+            assert f">{tab}</h1>" in content.decode()

@@ -279,6 +279,11 @@ async def _counts_now(caller: Caller, queue: str, info: QueueRecord | None) -> d
         info = await queue_calls.show_queue(caller, queue)
     except MsmqError:
         return {}
+    return counts_of(queue, info)
+
+
+def counts_of(queue: str, info: QueueRecord) -> dict[str, Any]:
+    """What the head of a queue shows of it."""
     owner = queue.partition(";")[0]
     return {
         "info": info,

@@ -19,15 +19,15 @@ from openmsmq.wire.codes.message_class import MEANINGS, MessageClass
 from openmsmq.wire.errors import MsmqError
 
 from .overview_page import RANGES
-from .queue_pages import queue_values
+from .queue_pages import counts_of, queue_values
 from .text import moment, rate
 
 
 async def _values(caller: Caller, queue: str, tab: str, title: str) -> dict[str, Any]:
     values = await queue_values(caller, queue, tab)
     if values["info"] is None:
-        # It is not listed: ask for it, so that the answer says why.
-        await queue_calls.show_queue(caller, queue)
+        # It is not listed, or was just made: the answer says why, or what it is.
+        values |= counts_of(queue, await queue_calls.show_queue(caller, queue))
     return {**values, "tab_title": title, "queue_pattern": re.escape(values["queue_short"])}
 
 
