@@ -54,7 +54,9 @@ def build_app(console: Console) -> App:
         known = error if isinstance(error, MsmqError) else Problem(500, "The console failed.")
         return _refusal(site, request.scope, problem_of(known))
 
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={MsmqError: refuse})
+    app = Starlette(
+        routes=routes, lifespan=lifespan, exception_handlers={MsmqError: refuse, Exception: refuse}
+    )
     # Everything else, whatever characters its path has.
     app.router.redirect_slashes = False
     app.router.default = _Rest(WebRoutes(PREFIX, Api(desk).routes()), WebRoutes("", pages))
