@@ -27,8 +27,8 @@ SPANS: Final = {
     "6h": (1, 1440, 1, 72),
     "24h": (2, 720, 1, 288),
 }
-# A small line has one of so many values.
 _RECEIVED: Final = tuple(QUEUE_COLUMNS).index("received_per_second")
+# A small line has one of so many values.
 LINE_STEP: Final = 4
 _TOTALS: Final = tuple(TOTAL_COLUMNS)
 

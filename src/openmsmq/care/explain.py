@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from openmsmq.client import QueueManager
 from openmsmq.core.model.message import HELD
-from openmsmq.terminal.quantities import count_text
 from openmsmq.wire.codes.queue_error import QueueError
 
 UNLIMITED: Final = 0xFFFFFFFF
@@ -47,6 +46,10 @@ def explain_access(manager: QueueManager, path: str, principal: str) -> list[str
     ]
 
 
+def _some(count: int, word: str = "message") -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
 def _what_it_takes(info: dict[str, Any]) -> Iterator[str]:
     if info["transactional"]:
         yield "It is transactional: messages that are sent outside a transaction are refused."
@@ -78,17 +81,17 @@ def _contents(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
     else:
         oldest = info["oldest_message_age_seconds"]
         age = "" if oldest is None else f"; the oldest is {oldest:,.0f} seconds old"
-        yield f"It has {count_text(info['messages'], 'message')} of {info['bytes']:,} bytes{age}."
+        yield f"It has {_some(info['messages'])} of {info['bytes']:,} bytes{age}."
     for holder, count in holders.items():
         if holder != HELD:
-            yield f"Locked by {holder}: {count_text(count, 'message')}, which other readers do not see."
+            yield f"Locked by {holder}: {_some(count)}, which other readers do not see."
     if info["held_messages"]:
         yield (
-            f"Held for an operator after all retries: {count_text(info['held_messages'], 'message')}, which "
+            f"Held for an operator after all retries: {_some(info['held_messages'])}, which "
             "readers do not see; `openmsmq queue release` lets them."
         )
     if info["delayed_messages"]:
-        yield f"Delayed: {count_text(info['delayed_messages'], 'message')}, which readers see when they are due."
+        yield f"Delayed: {_some(info['delayed_messages'])}, which readers see when they are due."
     if info["journal"]:
         yield f"Received messages are kept in its journal, which has {info['journal_messages']:,}."
     for subqueue in info["subqueues"]:
@@ -98,11 +101,11 @@ def _contents(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
 def _readers(info: dict[str, Any]) -> Iterator[str]:
     if info["waiting_reads"]:
         wait = "waits" if info["waiting_reads"] == 1 else "wait"
-        yield f"{count_text(info['waiting_reads'], 'reader')} {wait} for its next message."
+        yield f"{_some(info['waiting_reads'], 'reader')} {wait} for its next message."
     elif info["readers"]:
         have = "has" if info["readers"] == 1 else "have"
         yield (
-            f"{count_text(info['readers'], 'program')} {have} it open to read, none waits for a message."
+            f"{_some(info['readers'], 'program')} {have} it open to read, none waits for a message."
         )
     elif info["messages"]:
         yield "No program has it open to read: its messages stay until one does."

@@ -3,7 +3,7 @@
 import pytest
 
 from openmsmq.admin.pages.care_pages import group_words
-from openmsmq.admin.pages.text import queue_at, short_destination
+from openmsmq.admin.pages.text import host_at, queue_at, short_destination
 from openmsmq.care.filters import parse_filter
 
 
@@ -38,3 +38,16 @@ def test_a_destination_is_shown_by_machine_and_queue(
 def test_a_group_of_dead_letters_is_a_filter_in_words(by: str, key: str, words: str) -> None:
     assert group_words(by, key) == words
     parse_filter(words)
+
+
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        (r"DIRECT=TCP:192.0.2.7\private$\orders", "192.0.2.7"),
+        ("DIRECT=HTTP://beta:8080/msmq/private$/orders", "beta"),
+        ("DIRECT=HTTPS://[2001:db8::7]:8443/msmq/orders", "[2001:db8::7]"),
+        ("MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001"),
+    ],
+)
+def test_a_link_is_named_after_its_host(name: str, host: str) -> None:
+    assert host_at(name) == host

@@ -25,7 +25,7 @@ def short_name(queue: str) -> str:
 _DIRECT: Final = re.compile(
     r"DIRECT=(?:OS|TCP):([^\\]+)\\(?:private\$\\)?(.+)", re.IGNORECASE | re.DOTALL
 )
-_URL: Final = re.compile(r"DIRECT=HTTPS?://([^/:]+).*", re.IGNORECASE | re.DOTALL)
+_URL: Final = re.compile(r"DIRECT=HTTPS?://(\[[^\]]*\]|[^/:]+).*", re.IGNORECASE | re.DOTALL)
 
 
 def short_destination(format_name: str, machine: str) -> str:
