@@ -5,8 +5,8 @@ from typing import Any
 from openmsmq.admin.pages.link_pages import link_steps
 
 
-def step(status: str, time: str, *addresses: str) -> dict[str, Any]:
-    return {"status": status, "time": time, "addresses": list(addresses)}
+def step(status: str, time: str, *addresses: str, reason: str = "") -> dict[str, Any]:
+    return {"status": status, "time": time, "addresses": list(addresses), "reason": reason}
 
 
 def test_attempts_that_end_alike_are_one_step() -> None:
@@ -18,3 +18,14 @@ def test_attempts_that_end_alike_are_one_step() -> None:
         ("READY", 1),
     ]
     assert (steps[0].time, steps[0].since) == ("30", "20")
+
+
+def test_attempts_that_fail_for_another_reason_are_steps_of_their_own() -> None:
+    refused = "REFUSED_BY_OTHER_SIDE"
+    steps = link_steps(
+        [
+            step(refused, "30", reason="beta answered with HTTP status 503"),
+            step(refused, "10", reason="beta answered with HTTP status 500"),
+        ]
+    )
+    assert [each.words[-3:] for each in steps] == ["503", "500"]

@@ -92,12 +92,12 @@ def link_steps(history: list[dict[str, Any]]) -> list[LinkStep]:
     steps: list[LinkStep] = []
     for step in history:
         status, addresses = str(step["status"]), list(step["addresses"] or ())
+        words = outgoing_calls.step_words(step)
         last = steps[-1] if steps else None
-        if last is not None and (last.status, last.addresses) == (status, addresses):
+        if last is not None and (last.words, last.addresses) == (words, addresses):
             last.since = step["time"]
             last.times += 1
             continue
-        words = outgoing_calls.step_words(step)
         steps.append(LinkStep(words, status, addresses, step["time"], step["time"]))
     return steps
 
