@@ -331,6 +331,28 @@ def test_a_message_whose_time_is_over_without_its_final_receipt_is_a_dead_letter
     assert outgoing.sequence is None
 
 
+@pytest.mark.parametrize("first", [1, 0])
+def test_a_stream_with_a_message_in_flight_does_not_end_when_others_expire(first: int) -> None:
+    web, alpha, peer = machine()
+    alpha.send(PEER, b"1", tx=True, time_to_be_received=60 + first, negative_journaling=True)
+    web.run()
+    acknowledge(web, alpha, peer, 1)
+    web.pass_time(50.0)
+    alpha.send(PEER, b"2", tx=True)
+    web.run()
+    peer.script = [500]
+    alpha.send(PEER, b"3", tx=True, time_to_be_received=11 - first)
+    web.run()
+    # Both expire in one step: what awaits its final receipt, and what waits to be sent again.
+    web.now += 12.0
+    web.utc += 12.0
+    web.pass_time(0.0)
+    assert alpha.outgoing(PEER).count == 1
+    web.run()
+    acknowledge(web, alpha, peer, 1)
+    assert alpha.outgoing(PEER).count == 0
+
+
 @pytest.mark.spec("MQSRM-3.1.7.2.3-07", "MQSRM-3.1.7.2.3-08", "MQSRM-3.1.5.1.8.2-01")
 def test_the_transfer_info_follows_the_stream() -> None:
     web, alpha, peer = machine()

@@ -421,10 +421,16 @@ class OutgoingStream:
     def end_if_done(self) -> None:
         """[MS-MQQB] 3.1.5.6: the sequence ends when no message of it is left."""
         queue = self.queue
+        locked = queue.locked
+        if self.outgoing.sequence is None or queue.lanes.count:
+            return
+        # The counts below may include messages that have left the queue in this turn.
+        if any(entry.message.lookup_id in locked for entry in self.ordered.values()):
+            return
         # Those that wait for a FinalAck are delivered; somebody may have locked others.
-        locked_count = len(queue.locked) - self.awaiting - len(self.plain)
-        if self.outgoing.sequence is not None and not queue.lanes.count and not locked_count:
+        if len(locked) <= self.awaiting + len(self.plain):
             self._operations.end_sequence(queue)
+            self.ordered.clear()
             self.last_ack = 0
             self.last_sent = 0
             self._begin_ladder()
