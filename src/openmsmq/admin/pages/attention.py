@@ -163,12 +163,13 @@ def _offline(view: View) -> Iterator[Item]:
 def _link_down(view: View) -> Iterator[Item]:
     for link in by_next_hop(link for link in view.links if link.tone == "bad" and link.messages):
         queues = f" for {count_text(link.queues, 'queue')} there" if link.queues > 1 else ""
+        waits = "waits" if link.messages == 1 else "wait"
         yield Item(
             "bad",
             "unplug",
             f"The link to {link.name} is down",
             f"{link.reason[:1].upper()}{link.reason[1:]}. "
-            f"{count_text(link.messages, 'message')} wait{queues}; {link.words}.",
+            f"{count_text(link.messages, 'message')} {waits}{queues}; {link.words}.",
             age(link.oldest),
             link.href,
             "Open links" if link.queues > 1 else "Open link",

@@ -166,6 +166,7 @@ FILTERS: dict[str, Any] = {
     "short": lambda queue: shown(short_name(queue)),
     "queue_at": lambda destination: shown(queue_at(destination)),
     "count": count,
+    "counted": count_text,
     "compact": compact,
     "rate": rate,
     "size": size_text,
