@@ -128,8 +128,13 @@ def _new_queues(queues: list[Queue]) -> NewQueues:
 
 def _oldest_arrived(queue: Queue) -> float:
     """When the oldest message came; 0 if there is none. Each lane has its oldest in front."""
-    fronts = [lane.blocks[0][0].arrived for lane in queue.lanes.lanes if lane and lane.count]
-    return min(fronts) if fronts else 0.0
+    oldest = 0.0
+    for lane in queue.lanes.lanes:
+        if lane is not None and lane.count:
+            arrived = lane.blocks[0][0].arrived
+            if not oldest or arrived < oldest:
+                oldest = arrived
+    return oldest
 
 
 def _readers(queue: Queue) -> int:
