@@ -50,6 +50,16 @@ def test_a_connection_that_began_before_the_capture_is_followed() -> None:
     assert "skipped" not in outcome.out
 
 
+def test_a_request_that_is_not_of_srmp_is_no_damaged_packet() -> None:
+    get = b"GET /msmq/ HTTP/1.1\r\nHost: alpha\r\n\r\n"
+    data = writer.pcap(start(), segment(get), segment(REQUEST, at=len(get)))
+    outcome = run("decode", "--json", stdin=data)
+    packets = objects(outcome.out)
+    assert [packet["packet"] for packet in packets] == ["HttpRequest", "SrmpMessage"]
+    assert packets[0]["fault"] is None
+    assert "HttpRequest" in run("decode", "--summary", stdin=get).out
+
+
 def test_a_filter_takes_receipts() -> None:
     outcome = run(
         "decode", "--summary", "--kind", "DeliveryReceipt", stdin=capture(REQUEST, RECEIPT)

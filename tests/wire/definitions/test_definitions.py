@@ -108,6 +108,17 @@ def test_a_lone_surrogate_is_replaced_in_toml() -> None:
     assert read.queues[0].label == "\ufffd"
 
 
+LONG_LIST = """\
+[[queues]]
+path = 'a'
+permissions = [
+    { principal = 'a{', allow = ['send'] }, # {
+    { principal = 'b' }, { principal = 5 },
+]
+label = 'x'
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -126,10 +137,15 @@ def test_a_lone_surrogate_is_replaced_in_toml() -> None:
         ),
         (
             '{"queues": [\n{"path": "a"},\n{"path": "b", "privacy":\n "x"}]}',
-            "file:4: queues[1].privacy: Invalid enum value 'x'",
+            "file:4: queues[1].privacy: 'x' must be one of none, optional, body",
         ),
         ('{"a": 1}', "file:1: a: is not a key that is known here"),
         ("\n[[queue]]\npath = 'a'\n", "file:2: queue: is not a key that is known here"),
+        ('{"queues":\n[}', "file: is not JSON: JSON is malformed: invalid character (at line 2)"),
+        (
+            LONG_LIST,
+            "file:5: queues[0].permissions[2].principal: Expected `str`, got `int`",
+        ),
         ("{", "file: is not JSON: Input data was truncated"),
         ("= 4", "file: is not TOML: Invalid statement (at line 1, column 1)"),
         ("machine = 5", "file:1: machine: Expected `object | null`, got `int`"),
@@ -159,7 +175,7 @@ def test_a_fault_that_is_found_later_names_its_line_too() -> None:
 def test_what_has_no_line_of_its_own_has_that_of_what_it_stands_in() -> None:
     place = parse_place("$.queues[0].permissions[0].allow")
     assert place == ("queues", 0, "permissions", 0, "allow")
-    assert line_of(TOML, place, is_json=False) == 7
+    assert line_of(TOML, place, is_json=False) == 8
     assert line_of(TOML, ("nothing",), is_json=False) == 1
 
 

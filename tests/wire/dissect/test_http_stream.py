@@ -11,9 +11,10 @@ from openmsmq.wire.dissect import HttpMessages, StreamPacket, begins_http
 
 REQUESTS = [WIRE[name].head + WIRE[name].content for name in ("4.1-simple", "4.5-pgm")]
 RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+GET = b"GET /msmq/private$/orders HTTP/1.1\r\nHost: alpha\r\n\r\n"
 BARE = b"HTTP/1.1 200 OK\r\n\r\n"
-STREAM = b"".join((REQUESTS[0], RESPONSE, REQUESTS[1], BARE))
-MESSAGES = [REQUESTS[0], RESPONSE, REQUESTS[1], BARE]
+MESSAGES = [REQUESTS[0], RESPONSE, GET, REQUESTS[1], BARE]
+STREAM = b"".join(MESSAGES)
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=8))
@@ -32,18 +33,19 @@ def test_messages_are_found_however_the_stream_is_cut(cuts: list[int]) -> None:
 def test_beginnings_tell_http_from_the_binary_protocol() -> None:
     assert begins_http(REQUESTS[0])
     assert begins_http(RESPONSE)
+    assert begins_http(GET)
     assert not begins_http(b"\x10\0\0\0LIOR")
 
 
 def test_what_is_not_a_message_is_skipped() -> None:
     messages = HttpMessages()
-    other = b"GET / HTTP/1.0\r\n\r\n" + bytes(50)
-    packets = messages.feed(other + RESPONSE + b"PUT x")
+    other = b"BREW / HTTP/1.0\r\n\r\n" + bytes(50)
+    packets = messages.feed(other + RESPONSE + b"BREW x")
     # "HTTP/1.0" in the request line looks like a response, and is one as far as that goes.
     assert [packet.data for packet in packets if packet.data][-1] == RESPONSE
-    assert packets[0] == StreamPacket(0, b"", 6)
+    assert packets[0] == StreamPacket(0, b"", 7)
     (rest,) = messages.gap(5)
-    assert rest.skipped == 5
+    assert rest.skipped == 6
 
 
 def test_a_gap_gives_up_what_is_incomplete() -> None:

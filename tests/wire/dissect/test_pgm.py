@@ -66,6 +66,29 @@ def test_every_field_is_shown() -> None:
     assert (content.value, content.offset, content.size) == (b"abc", 24, 3)
 
 
+def test_options_are_shown_where_they_stand() -> None:
+    packet = data(100, b"abc", Options(fragment=Fragment(99, 5, 8), fin=True))
+    shown = [(node.name, node.offset, node.size) for node in dissect_pgm(packet).children[3:]]
+    assert shown == [
+        ("OPT_LENGTH", 24, 4),
+        ("OPT_FRAGMENT", 28, 16),
+        ("OPT_FIN", 44, 4),
+        ("Data", 48, 3),
+    ]
+    nak = NakPacket(PacketType.NAK, TSI, PORT, 7, SOURCE_NLA, GROUP, Options(nak_list=(8, 9)))
+    (length, numbers) = dissect_pgm(nak.serialize()).children[-2:]
+    assert (length.offset, length.value, numbers.offset, numbers.size) == (36, 16, 40, 12)
+    # An option that sources and receivers do not use, instead of OPT_FIN.
+    other = bytearray(
+        SourcePathMessage(TSI, PORT, 3, 1, 2, SOURCE_NLA, Options(fin=True)).serialize()
+    )
+    other[-4] = 0x80 | 0x11
+    other[6:8] = b"\0\0"
+    tree = dissect_pgm(bytes(other))
+    assert (tree.children[-1].name, tree.first_fault()) == ("Option11", None)
+    assert tree.children[-1].offset == len(other) - 4
+
+
 def test_a_packet_of_another_kind_has_its_header() -> None:
     poll = bytearray(SPM.serialize())
     poll[4] = 1

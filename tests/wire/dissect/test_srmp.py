@@ -122,6 +122,14 @@ def test_responses(content: bytes) -> None:
     assert message_of_request(head + content) is None
 
 
+def test_a_request_that_is_not_of_srmp_is_whole() -> None:
+    data = b"GET /status HTTP/1.1\r\nHost: alpha\r\n\r\n"
+    root = dissect_http(data)
+    assert (root.name, root.first_fault()) == ("HttpRequest", None)
+    assert root.meaning == "GET /status HTTP/1.1, not of SRMP"
+    assert message_of_request(data) is None
+
+
 def test_a_fault_is_shown_at_its_place() -> None:
     data = request("4.2-simple-with-msmq").replace(b"<Priority>3", b"<Priority>9")
     root = dissect_http(data)

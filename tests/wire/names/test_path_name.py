@@ -87,3 +87,10 @@ def test_a_fault_says_what_and_where(text: str, character: int, reason: str) -> 
         parse_path_name(text)
     assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_QUEUE_PATHNAME
     assert f"at character {character} of" in str(caught.value)
+
+
+def test_a_format_name_is_refused_with_the_path_name_that_is_meant() -> None:
+    with pytest.raises(QueueError, match="is a format name") as caught:
+        parse_path_name(r"DIRECT=OS:alpha\private$\orders")
+    assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_QUEUE_PATHNAME
+    assert r"'.\private$\orders'" in caught.value.remedy

@@ -33,6 +33,7 @@ class PacketKind(StrEnum):
     COMMITMENT_RECEIPT = "CommitmentReceipt"
     STREAM_RECEIPT = "StreamReceipt"
     FINAL_STREAM_RECEIPT = "FinalStreamReceipt"
+    HTTP_REQUEST = "HttpRequest"
     HTTP_RESPONSE = "HttpResponse"
     HTTP_MESSAGE = "HttpMessage"
 

@@ -1,5 +1,7 @@
 """Errors that carry a result code of Message Queuing."""
 
+from typing import Any
+
 from openmsmq.wire.errors import MsmqError
 
 from .hresult import Hresult, hresult_name
@@ -28,6 +30,10 @@ class QueueError(MsmqError):
         self.known_remedy = remedy
         self.accepted = 0
         self.refused = 0
+
+    # Any: what pickle takes. With a compiled base its own way would leave the attributes out.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args, vars(self)
 
     @property
     def name(self) -> str:

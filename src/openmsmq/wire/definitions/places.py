@@ -13,6 +13,7 @@ Steps = tuple[str | int, ...]
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _HEADER: Final = re.compile(r"\s*(\[\[?)\s*([A-Za-z0-9_.-]+)\s*\]\]?\s*(?:#.*)?$")
 _KEY: Final = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*=""")
+_ELEMENT: Final = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|#.*|({)""")
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+')
 
 
@@ -32,18 +33,26 @@ def line_of(text: str, place: Steps, *, is_json: bool) -> int:
 
 
 def _toml_lines(text: str) -> Iterator[tuple[Steps, int]]:
-    """Headers of tables and keys; what stands in one line with its key has the key's line."""
+    """Headers of tables, keys, and tables in an array that has several lines."""
     table: Steps = ()
+    array: Steps = ()
+    elements = 0
     counts: dict[Steps, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
-            table = _table(header[2].split("."), counts, in_array=header[1] == "[[")
+            table = array = _table(header[2].split("."), counts, in_array=header[1] == "[[")
             if table[-1] == 0:
                 # The array begins with its first element.
                 yield table[:-1], number
             yield table, number
         elif key := _KEY.match(line):
-            yield (*table, key[1] or key[2] or key[3] or ""), number
+            array = (*table, key[1] or key[2] or key[3] or "")
+            elements = 0
+            yield array, number
+            line = line[key.end() :]
+        for _ in filter(None, _ELEMENT.findall(line)):
+            yield (*array, elements), number
+            elements += 1
 
 
 def _table(names: list[str], counts: dict[Steps, int], *, in_array: bool) -> Steps:

@@ -10,8 +10,10 @@ from openmsmq.wire.errors import ConfigError
 
 from .model import Definitions
 from .places import line_of, parse_place
+from .validation import reason_and_place
 
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`$")
+_BYTE: Final = re.compile(r" \(byte (\d+)\)$")
 
 
 class DefinitionsFault(ConfigError):
@@ -32,8 +34,7 @@ def read_definitions(text: str, source: str) -> Definitions:
     try:
         return msgspec.convert(plain, Definitions)
     except msgspec.ValidationError as exc:
-        reason, _, path = str(exc).partition(" - at `")
-        path = path.rstrip("`")
+        reason, path = reason_and_place(exc, Definitions)
         if unknown := _UNKNOWN.match(reason):
             path, reason = f"{path or '$'}.{unknown[1]}", "is not a key that is known here"
         raise fault(text, source, path, reason, is_json=is_json) from exc
@@ -55,6 +56,15 @@ def _plain(text: str, source: str, *, is_json: bool) -> object:
         return msgspec.json.decode(text) if is_json else tomllib.loads(text)
     except (msgspec.DecodeError, tomllib.TOMLDecodeError) as exc:
         kind = "JSON" if is_json else "TOML"
-        raise DefinitionsFault(f"{source}: is not {kind}: {exc}") from exc
+        raise DefinitionsFault(f"{source}: is not {kind}: {_with_line(str(exc), text)}") from exc
     except RecursionError as exc:
         raise DefinitionsFault(f"{source}: is nested too deeply") from exc
+
+
+def _with_line(reason: str, text: str) -> str:
+    """A reason with the line in place of the byte, as the reader of JSON tells it."""
+    byte = _BYTE.search(reason)
+    if byte is None:
+        return reason
+    line = text.encode("utf-8", "replace").count(b"\n", 0, int(byte[1])) + 1
+    return f"{reason[: byte.start()]} (at line {line})"

@@ -1,6 +1,6 @@
 """HTTP messages of a byte stream, even of one with gaps or damage.
 
-Only what SRMP sends is looked for: POST requests, and responses.
+SRMP sends POST requests and responses; others may ask at the same port.
 """
 
 import re
@@ -8,7 +8,9 @@ from typing import Final
 
 from .stream import PendingStream, StreamPacket
 
-_MARKS: Final = (b"POST ", b"HTTP/1.")
+# Beginnings of requests that SRMP does not send.
+OTHER_REQUESTS: Final = (b"GET ", b"HEAD ", b"PUT ", b"DELETE ", b"OPTIONS ", b"PATCH ")
+_MARKS: Final = (b"POST ", b"HTTP/1.", *OTHER_REQUESTS)
 _HEAD_END: Final = b"\r\n\r\n"
 _CONTENT_LENGTH: Final = re.compile(
     rb"\r\ncontent-length:[ \t]*([0-9]{1,10})[ \t]*\r\n", re.IGNORECASE
@@ -16,7 +18,7 @@ _CONTENT_LENGTH: Final = re.compile(
 _MAX_HEAD: Final = 0x4000
 _MAX_CONTENT: Final = 0x400000
 # A mark may be cut by the end of what is there.
-_OVERLAP: Final = 6
+_OVERLAP: Final = 7
 
 
 def begins_http(data: bytes) -> bool:

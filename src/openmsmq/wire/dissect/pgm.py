@@ -14,6 +14,17 @@ from openmsmq.wire.pgm import (
     TransportSessionId,
     parse_packet,
 )
+from openmsmq.wire.pgm.header import OPTIONS_PRESENT
+from openmsmq.wire.pgm.options import (
+    OPT_FIN,
+    OPT_FRAGMENT,
+    OPT_JOIN,
+    OPT_NAK_LIST,
+    OPT_RST,
+    OPT_SYN,
+    OPTION_SIZE,
+    cut_options,
+)
 
 from .node import Node, attach_fault
 
@@ -27,6 +38,7 @@ _HEADER_FIELDS: Final = (
     ("GlobalSourceID", 8, 6),
     ("TSDULength", 14, 2),
 )
+_OPTIONS_OFFSET: Final = 5
 _NAMES: Final = {int(kind): kind.name for kind in PacketType}
 
 
@@ -38,7 +50,7 @@ def dissect_pgm(data: bytes) -> Node:
         _add_header(root.add("Header", 0, size), header, data)
         root.name = f"Pgm{_NAMES.get(header.type, 'Other')}"
         root.meaning = f"type {header.type:#04x}"
-        _add_packet(root, parse_packet(data), size)
+        _add_packet(root, parse_packet(data), data, size)
     except MalformedPacket as exc:
         attach_fault(root, exc)
     return root
@@ -54,7 +66,7 @@ def _add_header(node: Node, header: Header, data: bytes) -> None:
             child.meaning = _NAMES.get(header.type, "not used by sources and receivers")
 
 
-def _add_packet(root: Node, packet: Packet, offset: int) -> None:
+def _add_packet(root: Node, packet: Packet, data: bytes, offset: int) -> None:
     """Add what follows the header, and say what the packet is in one line."""
     if isinstance(packet, OtherPacket):
         return
@@ -63,14 +75,17 @@ def _add_packet(root: Node, packet: Packet, offset: int) -> None:
         root.add("SPMSequenceNumber", offset, 4, packet.sequence_number)
         root.add("TrailingEdge", offset + 4, 4, packet.trailing_edge)
         root.add("LeadingEdge", offset + 8, 4, packet.leading_edge)
-        root.add("PathNLA", offset + 12, 4 + len(packet.path_nla.packed), str(packet.path_nla))
+        path = 4 + len(packet.path_nla.packed)
+        root.add("PathNLA", offset + 12, path, str(packet.path_nla))
         root.meaning = f"{session}, window {packet.trailing_edge} to {packet.leading_edge}"
+        _add_options(root, packet.options, data, offset + 12 + path)
     elif isinstance(packet, DataPacket):
         root.add("SequenceNumber", offset, 4, packet.sequence_number)
         root.add("TrailingEdge", offset + 4, 4, packet.trailing_edge)
         size = len(packet.data)
-        root.add("Data", root.size - size, size, packet.data)
         root.meaning = f"{session}, packet {packet.sequence_number}, {size} bytes"
+        _add_options(root, packet.options, data, offset + 8)
+        root.add("Data", root.size - size, size, packet.data)
     else:
         root.add("RequestedSequenceNumber", offset, 4, packet.requested_sequence_number)
         source = 4 + len(packet.source_nla.packed)
@@ -79,29 +94,42 @@ def _add_packet(root: Node, packet: Packet, offset: int) -> None:
         root.add("GroupNLA", offset + 4 + source, group, str(packet.group_nla))
         numbers = ", ".join(map(str, packet.sequence_numbers))
         root.meaning = f"{session}, about {numbers}"
-    _add_options(root, packet.options)
+        _add_options(root, packet.options, data, offset + 4 + source + group)
 
 
-def _add_options(root: Node, options: Options) -> None:
-    """Add the options that sources and receivers use; their places are not kept."""
-    texts: list[tuple[str, str]] = []
+def _add_options(root: Node, options: Options, data: bytes, offset: int) -> None:
+    """Add the options, if the header says that there are any."""
+    if not data[_OPTIONS_OFFSET] & OPTIONS_PRESENT:
+        return
+    extensions, end = cut_options(data, offset)
+    root.add("OPT_LENGTH", offset, OPTION_SIZE, end - offset)
+    texts = _option_texts(options)
+    for extension in extensions:
+        size = OPTION_SIZE + len(extension.value)
+        name, value = texts.get(extension.type, (f"Option{extension.type:02X}", extension.value))
+        root.add(name, extension.offset, size, value)
+    if texts:
+        root.meaning += " (" + "; ".join(map(" ".join, texts.values())) + ")"
+
+
+def _option_texts(options: Options) -> dict[int, tuple[str, str]]:
+    """Name and value of the options that sources and receivers use, by their types."""
+    texts: dict[int, tuple[str, str]] = {}
     if options.fragment is not None:
         first, offset, length = options.fragment
-        texts.append(("OPT_FRAGMENT", f"{offset} of {length} bytes from packet {first} on"))
+        place = f"{offset} of {length} bytes from packet {first} on"
+        texts[OPT_FRAGMENT] = "OPT_FRAGMENT", place
     if options.nak_list:
-        texts.append(("OPT_NAK_LIST", ", ".join(map(str, options.nak_list))))
+        texts[OPT_NAK_LIST] = "OPT_NAK_LIST", ", ".join(map(str, options.nak_list))
     if options.join is not None:
-        texts.append(("OPT_JOIN", str(options.join)))
+        texts[OPT_JOIN] = "OPT_JOIN", str(options.join)
     if options.syn:
-        texts.append(("OPT_SYN", "the session begins"))
+        texts[OPT_SYN] = "OPT_SYN", "the session begins"
     if options.fin:
-        texts.append(("OPT_FIN", "the session ends"))
+        texts[OPT_FIN] = "OPT_FIN", "the session ends"
     if options.rst is not None:
-        texts.append(("OPT_RST", f"the session is reset, error {options.rst.error_code}"))
-    for name, value in texts:
-        root.add(name, root.size, 0, value)
-    if texts:
-        root.meaning += " (" + "; ".join(f"{name} {value}" for name, value in texts) + ")"
+        texts[OPT_RST] = "OPT_RST", f"the session is reset, error {options.rst.error_code}"
+    return texts
 
 
 class ApduCollector:

@@ -19,10 +19,12 @@ from openmsmq.wire.srmp import (
 )
 from openmsmq.wire.srmp.formats import write_date
 
+from .http_stream import OTHER_REQUESTS
 from .node import Node, Value, attach_fault
 from .summary import body_text, joined, sequence_text
 
 HTTP_MESSAGE: Final = "HttpMessage"
+HTTP_REQUEST: Final = "HttpRequest"
 HTTP_RESPONSE: Final = "HttpResponse"
 SRMP_NAMES: Final = {
     MessageKind.USER: "SrmpMessage",
@@ -62,11 +64,15 @@ def _read_message(root: Node, data: bytes) -> None:
     if first.startswith("HTTP/"):
         root.name = HTTP_RESPONSE
         root.meaning = first.partition(" ")[2]
-        if size < len(data):
-            root.add("Content", size, len(data) - size, data[size:])
+    elif data.startswith(OTHER_REQUESTS):
+        root.name = HTTP_REQUEST
+        root.meaning = f"{first}, not of SRMP"
+    else:
+        root.meaning = first
+        _read_request(root, cut_compound_message(data))
         return
-    root.meaning = first
-    _read_request(root, cut_compound_message(data))
+    if size < len(data):
+        root.add("Content", size, len(data) - size, data[size:])
 
 
 def _read_head(node: Node, head: bytes) -> str:

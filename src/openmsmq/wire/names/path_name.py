@@ -69,6 +69,13 @@ def parse_path_name(text: str) -> PathName:
             cause="A path name begins with a computer, or with a dot for this one.",
             remedy=f"Write it as '.\\{text}'.",
         )
+    if "=" in text[:backslash]:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_QUEUE_PATHNAME,
+            f"{text} is a format name, and a path name is needed here",
+            cause="A path name begins with a computer, or with a dot for this one.",
+            remedy=f"For a queue of this computer write '.{text[backslash:]}'.",
+        )
     computer = source.computer(0, backslash)
     start = backslash + 1
     rest = text[start:].lower()

@@ -54,7 +54,7 @@ class Reset(NamedTuple):
     error_code: int
 
 
-class _Extension(NamedTuple):
+class Extension(NamedTuple):
     """One option: its type without OPT_END, its specific bits and its value."""
 
     type: int
@@ -79,8 +79,8 @@ class Options:
 
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
-        extensions, end = _cut(buf, offset)
-        by_type: dict[int, _Extension] = {}
+        extensions, end = cut_options(buf, offset)
+        by_type: dict[int, Extension] = {}
         for extension in extensions:
             if extension.type in by_type:
                 raise MalformedPacket(
@@ -132,7 +132,7 @@ class Options:
 NO_OPTIONS: Final = Options()
 
 
-def _nak_list(extension: _Extension) -> tuple[int, ...]:
+def _nak_list(extension: Extension) -> tuple[int, ...]:
     value = extension.value
     if not value or len(value) % _NUMBER.size or len(value) > MAX_NAK_LIST * _NUMBER.size:
         raise MalformedPacket(
@@ -141,14 +141,18 @@ def _nak_list(extension: _Extension) -> tuple[int, ...]:
     return tuple(number for (number,) in _NUMBER.iter_unpack(value))
 
 
-def _cut(buf: bytes | memoryview, offset: int) -> tuple[list[_Extension], int]:
-    """The options behind OPT_LENGTH, and where they end."""
+def cut_options(buf: bytes | memoryview, offset: int) -> tuple[list[Extension], int]:
+    """The options behind OPT_LENGTH, and where they end.
+
+    Raises:
+        MalformedPacket: a length is wrong, or OPT_END is missing.
+    """
     position = require(buf, offset, OPTION_SIZE, "OPT_LENGTH")
     kind, size, total = _LENGTH.unpack_from(buf, offset)
     if kind != OPT_LENGTH or size != OPTION_SIZE:
         raise MalformedPacket("OPT_LENGTH", offset, "options do not begin with OPT_LENGTH")
     end = require(buf, offset, total, "OPT_LENGTH")
-    extensions: list[_Extension] = []
+    extensions: list[Extension] = []
     is_last = False
     while not is_last:
         if len(extensions) == MAX_OPTIONS:
@@ -161,7 +165,7 @@ def _cut(buf: bytes | memoryview, offset: int) -> tuple[list[_Extension], int]:
         if size < OPTION_SIZE or position + size > end or _FIXED_SIZES.get(kind, size) != size:
             raise MalformedPacket("Options", position, f"option {kind:#04x} has {size} bytes")
         value = bytes(buf[position + OPTION_SIZE : position + size])
-        extensions.append(_Extension(kind, specific, value, position))
+        extensions.append(Extension(kind, specific, value, position))
         position += size
     if position != end:
         raise MalformedPacket("Options", position, "bytes follow the last option")
