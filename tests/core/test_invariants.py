@@ -142,6 +142,7 @@ MUTATIONS: list[Mutation] = [
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.interpreted
 def test_the_invariants_notice(mutation: Mutation, monkeypatch: Patch) -> None:
     mutation(monkeypatch)
     with pytest.raises(AssertionError):

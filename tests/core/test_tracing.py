@@ -3,6 +3,7 @@
 import pytest
 from tests.core.harness import MOVE, ORDERS, QM_GUID, RECEIVE, USER, Harness, packet
 
+from openmsmq.core.model.read import Read
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.settings import Settings
 from openmsmq.wire.history_record import Happening, HistoryReader, HistoryRecord
@@ -80,6 +81,35 @@ def test_moves_aborts_and_removals(harness: Harness) -> None:
     harness.qm.traffic.purge(reader)
     removed = last(harness)
     assert (removed.kind, removed.reason) == (Happening.REMOVED, 0xC001)
+
+
+def test_what_a_policy_does_is_noted(harness: Harness) -> None:
+    harness.qm.set_queue(
+        harness.qm.find_queue(ORDERS),
+        caller=USER,
+        receive_error_handling="move",
+        receive_retry_count=0,
+        retry_cycle_delay=60,
+        max_retry_cycles=1,
+    )
+    harness.send(b"a")
+    first = last(harness).key
+    harness.qm.trace.forget_names()
+    reader = harness.open(RECEIVE)
+    for _ in range(2):
+        read = harness.qm.traffic.dequeue_many(reader, timeout=0, two_phase=True)
+        assert isinstance(read, Read)
+        lookup_id = read.messages[0].lookup_id
+        harness.qm.traffic.end_many(reader, [lookup_id], delete=False, handed=[lookup_id])
+        harness.advance(61)
+    orders = "private$\\orders"
+    assert noted(harness) == [
+        ("ABORTED", first, 1, orders),
+        ("MOVED", first, 1, f"{orders};retry"),
+        ("MOVED", first, 1, orders),
+        ("ABORTED", first, 1, orders),
+        ("MOVED", first, 1, f"{orders};poison"),
+    ]
 
 
 def test_nothing_is_noted_without_a_history() -> None:

@@ -63,6 +63,45 @@ def test_the_oldest_file_goes_when_they_are_full(tmp_path: Path) -> None:
     again.close()
 
 
+def test_restarts_keep_the_history(tmp_path: Path) -> None:
+    for number in range(FILES * 3):
+        trace = TraceLog(enabled=True)
+        files = HistoryFiles(tmp_path, 1 << 20, trace)
+        trace.note(Happening.ARRIVED, f"orders {number}", number, 1, 0, number, SOURCE.bytes_le)
+        files.write()
+        assert events(files, 0) == [("arrived", "orders 0", 0)]
+        assert events(files, number) == [("arrived", f"orders {number}", 0)]
+        files.close()
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_record_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
+    for number in range(3):
+        trace = TraceLog(enabled=True)
+        files = HistoryFiles(tmp_path, 1 << 20, trace)
+        trace.note(Happening.ARRIVED, "orders", number, 1, 0, number, SOURCE.bytes_le)
+        files.write()
+        assert [events(files, other) for other in range(number)] == [
+            [("arrived", "orders", 0)] for _ in range(number)
+        ]
+        files.close()
+        (path,) = tmp_path.iterdir()
+        with path.open("ab") as file:
+            file.write(b"cut")
+
+
+def test_a_smaller_limit_removes_what_is_beyond_it(tmp_path: Path) -> None:
+    trace = TraceLog(enabled=True)
+    files = HistoryFiles(tmp_path, FILES * 100 * RECORD_SIZE, trace)
+    for number in range(700):
+        trace.note(Happening.ARRIVED, "orders", number, 1, 0, number, SOURCE.bytes_le)
+        files.write()
+    files.close()
+    smaller = 200 * RECORD_SIZE
+    HistoryFiles(tmp_path, smaller, TraceLog(enabled=True)).close()
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= smaller
+
+
 def test_without_a_limit_nothing_is_kept(tmp_path: Path) -> None:
     files = HistoryFiles(tmp_path / "none", 0, TraceLog(enabled=False))
     files.write()

@@ -201,6 +201,7 @@ def test_a_failing_disk_at_start_is_a_store_error() -> None:
         store.recover()
 
 
+@pytest.mark.interpreted
 def test_a_segment_that_cannot_be_made_leaves_no_file() -> None:
     disk = SimulatedDisk(capacity=4096 + 2000)
     store = open_store(disk)

@@ -229,10 +229,17 @@ class Traffic:
         return ResultOf(purged, depends)
 
     def find_message(
-        self, descriptor: OpenQueueDescriptor, identifier: bytes, *, correlation: bool
+        self,
+        descriptor: OpenQueueDescriptor,
+        identifier: bytes,
+        *,
+        correlation: bool,
+        hidden: bool = False,
     ) -> Generator[None, None, int | None]:
         """The lookup id of the first message with an identifier, in steps."""
-        return holding.find_message(self._state, descriptor, identifier, correlation=correlation)
+        return holding.find_message(
+            self._state, descriptor, identifier, correlation=correlation, hidden=hidden
+        )
 
     def purge(
         self, descriptor: OpenQueueDescriptor, *, upto: int | None = None, limit: int = PURGE_STEP

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from openmsmq.core.tracing import TraceLog
-from openmsmq.wire.history_record import Happening, HistoryReader, HistoryRecord
+from openmsmq.wire.history_record import RECORD_SIZE, Happening, HistoryReader, HistoryRecord
 from openmsmq.wire.scalars import GUID_SIZE
 
 FILES: Final = 8
@@ -35,23 +35,48 @@ class HistoryFiles:
         self._descriptor: int | None = None
         if limit:
             folder.mkdir(parents=True, exist_ok=True)
-            self._begin_file()
+            self._continue_file()
 
     def _paths(self) -> list[Path]:
         """The files, the oldest first."""
         return sorted(self._folder.glob(f"{PREFIX}*"))
 
+    def _continue_file(self) -> None:
+        """Go on with the newest file, so that a restart costs no older one."""
+        paths = self._paths()
+        if not paths:
+            self._begin_file()
+            return
+        self._remove_oldest(FILES)
+        descriptor = self._open(paths[-1])
+        size = os.fstat(descriptor).st_size
+        # A crash of the machine may have cut the last record off.
+        self._size = size - size % RECORD_SIZE
+        os.ftruncate(descriptor, self._size)
+        if self._size >= self._limit // FILES:
+            self._begin_file()
+
     def _begin_file(self) -> None:
         paths = self._paths()
-        for old in paths[: max(len(paths) - FILES + 1, 0)]:
-            old.unlink(missing_ok=True)
         number = int(paths[-1].name.removeprefix(PREFIX)) + 1 if paths else 1
-        self.close()
-        path = self._folder / f"{PREFIX}{number:010}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        self._descriptor = os.open(path, flags, 0o600)
+        self._remove_oldest(FILES - 1)
+        self._open(self._folder / f"{PREFIX}{number:010}")
         self._size = 0
+
+    def _remove_oldest(self, most: int) -> None:
+        """Leave this many files at most, and no more bytes than the limit."""
+        paths = self._paths()
+        sizes = [path.stat().st_size for path in paths]
+        while len(paths) > most or sum(sizes) > self._limit:
+            paths.pop(0).unlink(missing_ok=True)
+            sizes.pop(0)
+
+    def _open(self, path: Path) -> int:
+        self.close()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self._descriptor = descriptor = os.open(path, flags, 0o600)
         self._trace.forget_names()
+        return descriptor
 
     def write(self) -> None:
         """Write what was noted since the last call.

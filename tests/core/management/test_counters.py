@@ -42,6 +42,7 @@ def test_every_counter_is_on_its_page(metric: Metric) -> None:
     assert (unit, help_text) == (metric.unit, metric.help)
 
 
+@pytest.mark.interpreted
 def test_names_are_unique_and_every_counter_of_a_queue_manager_is_declared() -> None:
     names = [metric.name for metric in METRICS]
     assert len(set(names)) == len(names)

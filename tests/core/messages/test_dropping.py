@@ -168,6 +168,7 @@ def test_one_address_stands_for_few_queue_managers(harness: Harness) -> None:
     assert UUID(int=5) not in harness.qm.state.addresses
 
 
+@pytest.mark.interpreted
 def test_the_addresses_of_the_latest_queue_managers_are_known(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

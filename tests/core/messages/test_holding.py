@@ -33,10 +33,12 @@ def test_purged_messages_say_why(harness: Harness) -> None:
 
 
 def find(
-    harness: Harness, identifier: bytes, *, correlation: bool = False
+    harness: Harness, identifier: bytes, *, correlation: bool = False, hidden: bool = False
 ) -> tuple[int | None, int]:
     """What was found, and in how many steps."""
-    steps = harness.qm.traffic.find_message(harness.open(PEEK), identifier, correlation=correlation)
+    steps = harness.qm.traffic.find_message(
+        harness.open(PEEK), identifier, correlation=correlation, hidden=hidden
+    )
     count = 1
     while True:
         try:
@@ -60,3 +62,14 @@ def test_a_message_is_found_by_its_correlation_identifier(harness: Harness) -> N
     answer = harness.send(b"answer", correlation_id=ANSWERED)
     assert find(harness, ANSWERED, correlation=True) == (answer.lookup_ids[0], 1)
     assert find(harness, ANSWERED) == (None, 1)
+
+
+def test_a_locked_message_is_found_among_the_hidden_ones_in_steps(harness: Harness) -> None:
+    sent = harness.send(*[b"x"] * (holding.FIND_STEP + 1))
+    reader = harness.open(RECEIVE)
+    harness.qm.traffic.hold_many(reader, sent.lookup_ids)
+    last = MessageIdentifier(QM_GUID, sent.first_ordinal + holding.FIND_STEP).serialize()
+    assert find(harness, last) == (None, 1)
+    assert find(harness, last, hidden=True) == (sent.lookup_ids[-1], 2)
+    harness.qm.traffic.end_many(reader, sent.lookup_ids[-1:], delete=True)
+    assert find(harness, last, hidden=True) == (None, 2)

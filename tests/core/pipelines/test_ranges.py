@@ -114,7 +114,7 @@ def test_the_stable_mark_stays_below_uncommitted_sends(harness: Harness) -> None
     harness.qm.traffic.commit(committed.identifier)
     assert harness.qm.ranges.info(peek).stable == held.sequence - 1
     assert harness.qm.ranges.info(peek).lock_holders == {
-        f"transaction {open_transaction.identifier}": 1
+        f"transaction {{{str(open_transaction.identifier).upper()}}}": 1
     }
     assert harness.qm.ranges.plan(peek, 0).count == 0
     harness.qm.traffic.commit(open_transaction.identifier)

@@ -4,7 +4,7 @@ import pytest
 from tests.core.harness import ORDERS, RECEIVE, SEND, USER, Harness, packet, refused, runs_of
 
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.queues.acceptance import EnqueueStatus, check_room
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_room, quota_used_up
 from openmsmq.core.transfer.incoming.delivery import STATUS_CLASSES, deliver
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.wire.codes.hresult import Hresult
@@ -92,6 +92,16 @@ def test_the_quota_of_the_queue_manager_comes_first(harness: Harness) -> None:
     assert arrive(harness, other, KILOBYTE) == 0
     assert arrive(harness, other, 200) == 2
     assert (queue.count, other.count) == (0, 1)
+
+
+def test_the_queue_manager_says_that_its_quota_is_used_up(harness: Harness) -> None:
+    queue = harness.create(r".\private$\small")
+    assert not quota_used_up(harness.qm.state)
+    harness.qm.state.manager.queue_manager_quota = 2
+    arrive(harness, queue, KILOBYTE)
+    assert not quota_used_up(harness.qm.state)
+    arrive(harness, queue, 200)
+    assert quota_used_up(harness.qm.state)
 
 
 @pytest.mark.parametrize(

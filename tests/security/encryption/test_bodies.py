@@ -386,6 +386,7 @@ def test_the_session_key_of_one_source_is_not_that_of_another() -> None:
     assert is_isolated(BodyDecryption)
 
 
+@pytest.mark.interpreted
 def test_a_cache_without_the_source_in_its_keys_is_noticed() -> None:
     class Shared(BodyDecryption):
         def begin(self, message: UserMessage, *, now: float) -> Decryption:

@@ -145,6 +145,7 @@ def test_what_another_form_of_the_key_has_made_is_read() -> None:
     assert readings == [None, b"body"]
 
 
+@pytest.mark.interpreted
 def test_without_the_library_weak_keys_are_not_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     original = builtins.__import__
 

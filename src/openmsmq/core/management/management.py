@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from openmsmq.core.model.message import RECOVERABLE
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.queues.acceptance import quota_used_up
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.core.queues.names import find_by_path, parse_name
 from openmsmq.core.queues.permissions import change_manager_permissions, change_queue_permissions
@@ -162,6 +163,7 @@ class Management:
             stored_messages=process.stored_messages,
             flushes=process.flushes,
             throttled=state.local.throttled,
+            quota_used_up=quota_used_up(state),
             online=state.local.connection_active,
             transactions=len(state.transactions),
             staged_bytes=self._stages.size,
@@ -473,18 +475,26 @@ class Management:
         Raises:
             AccessDenied: `peek-deadletter` of the queue manager is missing.
         """
+        check_machine_right(self._state, caller, _SEE_TRAFFIC)
+        return self._transactions()
+
+    def _transactions(self) -> Iterator[list[TransactionInfo]]:
         state = self._state
-        check_machine_right(state, caller, _SEE_TRAFFIC)
-        return (
-            [
-                transaction_info(state.transactions[identifier], state.utc)
+        holders: dict[str, str] = {}
+        for clients in _parts(client for source in self._clients for client in source.clients()):
+            for client in clients:
+                name = f"{client.principal} ({client.protocol} {client.id})"
+                holders.update(dict.fromkeys(client.transactions, name))
+            # A step with nothing to show yet.
+            yield []
+        for part in _parts([*state.transactions, *state.unconfirmed()]):
+            yield [
+                transaction_info(state.transactions[identifier], state.utc, holders)
                 if identifier in state.transactions
                 else unconfirmed_info(identifier)
                 for identifier in part
                 if identifier in state.transactions or identifier in state.unconfirmed()
             ]
-            for part in _parts([*state.transactions, *state.unconfirmed()])
-        )
 
     # Messages that left
 

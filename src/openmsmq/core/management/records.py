@@ -45,6 +45,7 @@ class Status:
     stored_messages: int
     flushes: int
     throttled: bool
+    quota_used_up: bool
     online: bool
     transactions: int
     staged_bytes: int
@@ -310,6 +311,8 @@ class TransactionInfo:
             part have confirmed it.
         age_seconds: since it began; None when that was before the last start.
         sent, received, moved: messages in it.
+        holder: principal, protocol and id of the client here that has begun it; empty if another
+            machine has, or the client is gone.
     """
 
     id: str
@@ -318,6 +321,7 @@ class TransactionInfo:
     sent: int
     received: int
     moved: int
+    holder: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ COLUMNS: Final = {
     "journal_bytes": "Q",
     "oldest_arrived": "d",
     "quota": "Q",
+    "journal_quota": "Q",
     "readers": "Q",
     "waiting_reads": "Q",
     "last_received": "d",

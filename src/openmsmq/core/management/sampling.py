@@ -55,28 +55,27 @@ def queue_samples(state: State, since: int) -> Iterator[list[Any]]:
     numbers = list(state.queues)
     for part in in_parts(numbers, state.queues, SAMPLE_STEP):
         queues = [queue for queue in part if queue.role not in _LEFT_OUT and _changed(queue, since)]
-        for queue in queues:
+        readers = [_readers(queue) if queue.descriptors else 0 for queue in queues]
+        for queue, count in zip(queues, readers, strict=True):
             # What is read, locked or delayed may change without a mark: it is sampled once more.
-            if _is_busy(queue):
+            if count or queue.locked or queue.delayed:
                 queue.changed = number
-        yield [_columns(queues, since)] if queues else []
+        yield [_columns(queues, readers, since)] if queues else []
 
 
 def _changed(queue: Queue, since: int) -> bool:
     journal = queue.journal
-    return (
+    return bool(
         queue.changed >= since
-        or _is_busy(queue)
+        or queue.locked
+        or queue.delayed
+        # Who only sends changes nothing.
+        or (queue.descriptors and _readers(queue))
         or (journal is not None and journal.changed >= since)
     )
 
 
-def _is_busy(queue: Queue) -> bool:
-    """Whether its readers, locks or delayed messages may change; who only sends changes nothing."""
-    return bool(queue.locked or queue.delayed or (queue.descriptors and _readers(queue)))
-
-
-def _columns(queues: list[Queue], since: int) -> QueueSample:
+def _columns(queues: list[Queue], readers: list[int], since: int) -> QueueSample:
     counters = [queue.counters for queue in queues]
     journals = [queue.journal for queue in queues]
     deleted = [
@@ -97,7 +96,8 @@ def _columns(queues: list[Queue], since: int) -> QueueSample:
             _oldest_arrived(queue) if queue.lanes.count else 0.0 for queue in queues
         ],
         "quota": [(queue.parent or queue).properties.quota for queue in queues],
-        "readers": [_readers(queue) if queue.descriptors else 0 for queue in queues],
+        "journal_quota": [queue.properties.journal_quota for queue in queues],
+        "readers": readers,
         "waiting_reads": [len(queue.waiting) for queue in queues],
         "last_received": [counter.last_received for counter in counters],
         "arrived_messages": [counter.arrived_messages for counter in counters],
@@ -129,16 +129,25 @@ def _new_queues(queues: list[Queue]) -> NewQueues:
 def _oldest_arrived(queue: Queue) -> float:
     """When the oldest message came; 0 if there is none. Each lane has its oldest in front."""
     oldest = 0.0
+    left = queue.lanes.count
     for lane in queue.lanes.lanes:
         if lane is not None and lane.count:
             arrived = lane.blocks[0][0].arrived
             if not oldest or arrived < oldest:
                 oldest = arrived
+            left -= lane.count
+            if not left:
+                break
     return oldest
 
 
 def _readers(queue: Queue) -> int:
-    return sum(descriptor.access is not _SEND for descriptor in queue.descriptors.values())
+    # A loop, not a sum: it runs for every queue that is open.
+    count = 0
+    for descriptor in queue.descriptors.values():
+        if descriptor.access is not _SEND:
+            count += 1
+    return count
 
 
 def outgoing_samples(

@@ -112,7 +112,7 @@ def _visible_before(queue: Queue, lookup_id: int) -> Iterator[Message]:
 def holder_name(holder: object) -> str:
     """Who has locked a message, in words."""
     if isinstance(holder, Transaction):
-        return f"transaction {holder.identifier}"
+        return f"transaction {{{str(holder.identifier).upper()}}}"
     if isinstance(holder, OpenQueueDescriptor):
         return f"reader {holder.handle} ({holder.caller.sid})"
     # Delivered messages that wait for what becomes of them say so themselves.

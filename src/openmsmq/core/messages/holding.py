@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
@@ -73,17 +74,32 @@ def _available(queue: Queue, lookup_ids: Sequence[int]) -> list[Message]:
 
 
 def find_message(
-    state: State, descriptor: OpenQueueDescriptor, identifier: bytes, *, correlation: bool
+    state: State,
+    descriptor: OpenQueueDescriptor,
+    identifier: bytes,
+    *,
+    correlation: bool,
+    hidden: bool = False,
 ) -> Generator[None, None, int | None]:
     """Look for the first message with an identifier in queue order, some messages a step.
 
     Args:
         identifier: 20 bytes, as packets have them.
         correlation: compare the correlation identifier instead.
+        hidden: then look among those that readers do not see: locked, held and delayed ones.
 
     Returns:
-        The lookup id; None if no free message has it.
+        The lookup id; None if no such message has it.
     """
+    lookup_id = yield from _find_free(state, descriptor, identifier, correlation=correlation)
+    if lookup_id is None and hidden:
+        lookup_id = yield from _find_hidden(state, descriptor, identifier, correlation=correlation)
+    return lookup_id
+
+
+def _find_free(
+    state: State, descriptor: OpenQueueDescriptor, identifier: bytes, *, correlation: bool
+) -> Generator[None, None, int | None]:
     after = -1
     while True:
         queue = queue_to_read(state, descriptor, MAY_PEEK)
@@ -92,13 +108,40 @@ def find_message(
         while candidate is not None and len(messages) < FIND_STEP:
             messages.append(candidate)
             candidate = queue.after(candidate.lookup_id, peek=False)
-        for message, packet in zip(messages, packets_of(state, messages), strict=True):
-            if _has_identifier(packet, identifier, correlation=correlation):
-                return message.lookup_id
-        if candidate is None:
-            return None
+        lookup_id = _first(state, messages, identifier, correlation=correlation)
+        if lookup_id is not None or candidate is None:
+            return lookup_id
         after = messages[-1].lookup_id
         yield
+
+
+def _find_hidden(
+    state: State, descriptor: OpenQueueDescriptor, identifier: bytes, *, correlation: bool
+) -> Generator[None, None, int | None]:
+    queue = queue_to_read(state, descriptor, MAY_PEEK)
+    lookup_ids = [*chain(queue.locked, queue.delayed)]
+    for start in range(0, len(lookup_ids), FIND_STEP):
+        queue = queue_to_read(state, descriptor, MAY_PEEK)
+        candidates = (
+            queue.locked.get(lookup_id) or queue.delayed.get(lookup_id)
+            for lookup_id in lookup_ids[start : start + FIND_STEP]
+        )
+        messages = [message for message in candidates if message is not None]
+        lookup_id = _first(state, messages, identifier, correlation=correlation)
+        if lookup_id is not None:
+            return lookup_id
+        yield
+    return None
+
+
+def _first(
+    state: State, messages: list[Message], identifier: bytes, *, correlation: bool
+) -> int | None:
+    """The lookup id of the first of them with an identifier."""
+    for message, packet in zip(messages, packets_of(state, messages), strict=True):
+        if _has_identifier(packet, identifier, correlation=correlation):
+            return message.lookup_id
+    return None
 
 
 def _has_identifier(packet: bytes, identifier: bytes, *, correlation: bool) -> bool:

@@ -16,9 +16,11 @@ from openmsmq.core.model.retry_policy import ReceiveErrorHandling
 from openmsmq.core.outbox import ResultOf
 from openmsmq.core.queues.creation import make_subqueue
 from openmsmq.core.rows.packets import packet_of
+from openmsmq.core.tracing import note_messages
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.history_record import Happening
 from openmsmq.wire.names.path_name import parse_path_name
 from openmsmq.wire.names.queue_name import QueueName, Suffix
 
@@ -77,12 +79,12 @@ def _end_cycle(state: State, message: Message) -> None:
     queue.forget_locked(message)
     # Each cycle moved it twice: into the subqueue and back.
     if message.make_history().move_count // 2 < policy.max_retry_cycles:
-        move_now(state, queue, message, find_subqueue(state, queue, RETRY))
+        _set_aside(state, message, RETRY)
         return
     queue.counters.poisoned += 1
     handling = policy.receive_error_handling
     if handling is ReceiveErrorHandling.MOVE:
-        move_now(state, queue, message, find_subqueue(state, queue, POISON))
+        _set_aside(state, message, POISON)
     elif handling is ReceiveErrorHandling.REJECT:
         delete_messages(state, queue, [message], _REJECTED)
     elif handling is ReceiveErrorHandling.HOLD:
@@ -95,6 +97,13 @@ def _end_cycle(state: State, message: Message) -> None:
         state.outbox.drop("poison message", queue.path, packet, RETRIES_FAILED)
         # As in WCF: for its sender it was received.
         delete_messages(state, queue, [message], ACK_RECEIVE)
+
+
+def _set_aside(state: State, message: Message, name: str) -> None:
+    queue = message.queue
+    target = find_subqueue(state, queue, name)
+    moved = move_now(state, queue, message, target)
+    note_messages(state, Happening.MOVED, target, (moved,))
 
 
 def find_subqueue(state: State, queue: Queue, name: str) -> Queue:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.queues.creation import drop_if_unused
+from openmsmq.core.tracing import note_messages
 from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.history_record import Happening
 
 from .delayed import appear
 from .delete_reasons import delete_messages
@@ -55,5 +57,6 @@ def _leave(state: State, queue: Queue, message: Message) -> None:
     if queue.subqueue_name == REMOVED:
         delete_messages(state, queue, [message], _PURGED)
     else:
-        move_now(state, queue, message, queue.family)
+        moved = move_now(state, queue, message, queue.family)
+        note_messages(state, Happening.MOVED, queue.family, (moved,))
         drop_if_unused(state, queue)

@@ -12,6 +12,7 @@ from openmsmq.core.model.open_queue import MAY_RECEIVE
 from openmsmq.core.model.read import Read
 from openmsmq.core.outbox import Result
 from openmsmq.core.rows.packets import packets_of
+from openmsmq.core.tracing import note_messages
 from openmsmq.core.transactions.transactions import (
     OperationType,
     TransactionState,
@@ -22,6 +23,7 @@ from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
+from openmsmq.wire.history_record import Happening
 
 from .delete_reasons import delete_messages
 from .poison import count_aborts
@@ -132,6 +134,7 @@ def end_many(
     if not reason:
         failed = [message for message in messages if message.lookup_id in handed]
         unseen = [message for message in messages if message.lookup_id not in handed]
+        note_messages(state, Happening.ABORTED, queue, failed)
         return_locked(state, unseen + count_aborts(state, failed))
         return Result(changes(state, failed))
     purged = [message for message in messages if message.state == _PURGE_PENDING]

@@ -89,6 +89,19 @@ def exceeds(quota: int, used_bytes: int, size: int) -> bool:
     return quota != UNLIMITED and used_bytes + size > quota * QUOTA_UNIT
 
 
+def quota_used_up(state: State) -> bool:
+    """Whether less than one unit of the quota of the queue manager is left.
+
+    Choice: some shorter messages would still fit, but hardly any program sends only such.
+    """
+    return exceeds(state.manager.queue_manager_quota, _counted_bytes(state), QUOTA_UNIT)
+
+
+def _counted_bytes(state: State) -> int:
+    """What counts against the quota of the queue manager."""
+    return state.totals.bytes + state.totals.delayed_bytes
+
+
 def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
     """Whether a queue takes messages of `size` bytes; the queue manager is asked first."""
     return check_growth(state, queue, size, size)
@@ -96,9 +109,8 @@ def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
 
 def check_growth(state: State, queue: Queue, size: int, manager_size: int) -> EnqueueStatus:
     """As `check_room`, if the queue manager has grown by another size than the queue."""
-    totals = state.totals
     if state.local.throttled or exceeds(
-        state.manager.queue_manager_quota, totals.bytes + totals.delayed_bytes, manager_size
+        state.manager.queue_manager_quota, _counted_bytes(state), manager_size
     ):
         return EnqueueStatus.QUEUE_MANAGER_QUOTA
     used_bytes = queue.total_bytes + queue.reserved_bytes

@@ -133,6 +133,7 @@ def test_an_unknown_hash_algorithm_costs_its_message(algorithm: int) -> None:
 # Mutations: what each rule is for
 
 
+@pytest.mark.interpreted
 def test_a_cache_without_the_sid_lets_others_in(monkeypatch: pytest.MonkeyPatch) -> None:
     mallory = signing_key("mallory")
 
@@ -154,6 +155,7 @@ def test_a_cache_without_the_sid_lets_others_in(monkeypatch: pytest.MonkeyPatch)
     assert forged(broken=True) == [1, 2]
 
 
+@pytest.mark.interpreted
 def test_claims_that_are_not_dropped_let_others_in(monkeypatch: pytest.MonkeyPatch) -> None:
     unsigned = UserMessage(
         rebuild(UserMessage(everything()), security_header=SecurityHeader(1, ALICE.serialize()))
