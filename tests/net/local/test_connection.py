@@ -3,13 +3,19 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvloop
 
-from openmsmq.net.local.connection import SLICE_SECONDS, WRITE_HIGH_WATER, LocalConnection
+from openmsmq.net.local.connection import (
+    SLICE_SECONDS,
+    STEPS_SECONDS,
+    WRITE_HIGH_WATER,
+    LocalConnection,
+)
 from openmsmq.protocol.local.framing import HELLO_FRAME_SIZE, frame
 from openmsmq.wire.errors import ProtocolViolation
 
@@ -25,6 +31,7 @@ class FakeSession:
         self.greeted = False
         self.requests: list[bytes] = []
         self.steps = 0
+        self.step_seconds = 0.0
         self.closed = False
         self.pauses: list[bool] = []
         self.stopped = False
@@ -40,6 +47,7 @@ class FakeSession:
 
     def step(self) -> None:
         self.steps -= 1
+        time.sleep(self.step_seconds)
         self.connection.reply(0, b"step")
 
     def pause(self) -> None:
@@ -465,6 +473,36 @@ def test_a_long_request_goes_on_beside_others(tmp_path: Path) -> None:
         assert await peer.read() == b"again"
 
     run(tmp_path, FakeHost(handle), test)
+
+
+def test_others_wait_for_a_step_only(tmp_path: Path) -> None:
+    left: list[int] = []
+
+    def handle(session: FakeSession, payload: bytes) -> None:
+        if payload == b"long":
+            session.step_seconds = STEPS_SECONDS
+            session.steps = 100
+        else:
+            left.append(host.sessions[0].steps)
+            session.connection.reply(0, payload)
+
+    host = FakeHost(handle)
+
+    async def test(connect: Connect) -> None:
+        busy, other = await connect(), await connect()
+        for peer in (busy, other):
+            await peer.send(b"hello")
+            await peer.read()
+        await busy.send(b"long")
+        for _ in range(5):
+            await other.send(b"short")
+            assert await other.read() == b"short"
+
+    run(tmp_path, host, test)
+    taken = [before - after for before, after in pairwise(left[2:])]
+    # One step in each turn of the loop, and few turns from one request to the next.
+    assert len(taken) == 4
+    assert max(taken) <= 6
 
 
 def test_steps_wait_while_the_client_does_not_read(tmp_path: Path) -> None:

@@ -138,6 +138,7 @@ def test_nothing_is_accepted_behind_a_refusal_in_the_same_chain(client: Client) 
     assert client.value(local.ShowQueue, ORDERS)["messages"] == 3
 
 
+@pytest.mark.interpreted
 def test_chains_that_were_broken_are_not_remembered_for_ever(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

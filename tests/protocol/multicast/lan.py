@@ -16,6 +16,7 @@ from tests.protocol.srmp.web import Node, Web
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.transfer.checks.checks import Verifier
+from openmsmq.protocol.http import HttpSettings
 from openmsmq.protocol.multicast.events import Join, Leave, Lost, OpenSocket
 from openmsmq.protocol.multicast.manager import MulticastProtocol
 from openmsmq.protocol.multicast.settings import MulticastSettings, Randomness
@@ -143,6 +144,7 @@ class Lan(Web):
             len(self.nodes) + 0xA0,
             core={},
             srmp={},
+            http=HttpSettings(),
             verifier=verifier,
             settings=MulticastSettings(
                 source=source, receiver=receiver or ReceiverSettings(), **settings

@@ -35,6 +35,8 @@ DIRECT = r"DIRECT=OS:qm\private$\orders"
 CLIENT_ID = UUID(int=5)
 RECEIVE, PEEK, MOVE = 0x01, 0x20, 0x04
 RR_NACK, RR_ACK = 1, 2
+# Actions of R_StartReceive.
+TAKE, PEEK_CURRENT = 0, 0x80000000
 NO_TRANSACTION = bytes(16)
 TRANSACTION = bytes(range(16))
 UNLIMITED = 0xFFFFFFFF
@@ -317,3 +319,10 @@ def message_of(response: rr.StartReceiveResponse) -> RemoteReadMessage:
 
 def body_of(response: rr.StartReceiveResponse) -> bytes:
     return UserMessage(message_of(response).packet).body
+
+
+def opened_with(*contents: bytes, access: int = 1) -> tuple[RemoteCase, Opened, list[int]]:
+    """A queue with messages that a client has open, and their lookup ids."""
+    case = RemoteCase()
+    ids = case.send(*contents) if contents else []
+    return case, case.reader().open(access=access), ids

@@ -7,6 +7,7 @@ from tests.core.harness import ADMINISTRATOR, USER, refused
 from tests.protocol.srmp.naive import SILENT, NaiveHost
 from tests.protocol.srmp.web import Node, Web, url
 
+from openmsmq.protocol.http.destination import Proxy
 from openmsmq.protocol.http.settings import HttpSettings
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
@@ -17,9 +18,9 @@ DEADXACT = r".\system$;DEADXACT"
 NEGATIVE_JOURNALING: dict[str, Any] = {"negative_journaling": True}
 
 
-def machine(**srmp: Any) -> tuple[Web, Node, NaiveHost]:
+def machine(http: HttpSettings | None = None, **srmp: Any) -> tuple[Web, Node, NaiveHost]:
     web = Web()
-    alpha = web.node("alpha", srmp=srmp)
+    alpha = web.node("alpha", srmp=srmp, http=http)
     peer = web.hosts["peer"] = NaiveHost()
     web.run()
     return web, alpha, peer
@@ -111,6 +112,28 @@ def test_the_outgoing_queue_says_that_its_last_message_was_refused() -> None:
     alpha.send(PEER, b"good")
     web.run()
     assert last_error() == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "who"),
+    [
+        (407, "the proxy gate:3128"),
+        (502, "the proxy gate:3128"),
+        (504, "the proxy gate:3128"),
+        (500, "peer"),
+    ],
+)
+def test_what_only_a_proxy_says_is_not_put_down_to_the_host(status: int, who: str) -> None:
+    web, alpha, peer = machine(HttpSettings(proxy=Proxy("gate", 3128)))
+    peer.script = [status]
+    alpha.send(PEER, b"one")
+    web.run()
+    assert reason(alpha) == f"{who} answered with HTTP status {status}"
+    outgoing = alpha.outgoing(PEER).outgoing
+    assert outgoing is not None
+    assert outgoing.connection_history[-1].address_list == (who.removeprefix("the proxy "),)
+    web.pass_time(20.0)
+    assert alpha.outgoing(PEER).count == 0
 
 
 @pytest.mark.parametrize("status", [500, 503, 302, 404, 202])

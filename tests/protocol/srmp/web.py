@@ -44,6 +44,7 @@ class Node:
         *,
         core: dict[str, Any],
         srmp: dict[str, Any],
+        http: HttpSettings,
         verifier: Verifier | None,
     ) -> None:
         self.web = web
@@ -53,6 +54,7 @@ class Node:
         self.events: list[Event] = []
         self._core = {"names": frozenset((name,)), **core}
         self._srmp = {"http_host": name, "https_host": name, **srmp}
+        self._http = http
         self._verifier = verifier
         self._guids = count(number << 64)
         self._transactions = count(1)
@@ -61,7 +63,7 @@ class Node:
 
     def start(self) -> None:
         self.start_core()
-        self.http = HttpTransport(HttpSettings())
+        self.http = HttpTransport(self._http)
         settings = SrmpSettings(**self._srmp)
         self.srmp = SrmpProtocol(self.qm, self.engine.gate, self.http, settings)
         self.engine.add_carrier(self.srmp)
@@ -220,11 +222,20 @@ class Web:
         *,
         core: dict[str, Any] | None = None,
         srmp: dict[str, Any] | None = None,
+        http: HttpSettings | None = None,
         verifier: Verifier | None = None,
         start: bool = True,
     ) -> Node:
         number = len(self.nodes) + 0xA0
-        node = Node(self, name, number, core=core or {}, srmp=srmp or {}, verifier=verifier)
+        node = Node(
+            self,
+            name,
+            number,
+            core=core or {},
+            srmp=srmp or {},
+            http=http or HttpSettings(),
+            verifier=verifier,
+        )
         self.nodes[name] = node
         if start:
             node.start()

@@ -9,7 +9,7 @@ from openmsmq.protocol.timer_heap import TimerHeap
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .client_connection import ClientConnection, ConnectionState, Post
-from .destination import Destination, route_to
+from .destination import Destination, bracketed, route_to
 from .events import (
     Answered,
     CloseReason,
@@ -117,6 +117,14 @@ class HttpClient:
         chosen = ClientConnection(destination, route, self._settings)
         pool.append(chosen)
         return chosen
+
+    def proxy_of(self, number: int) -> str:
+        """The proxy that answers the posts of an outlet in place of its host, or passes them on.
+
+        Empty without one, and behind a tunnel, where only the host answers.
+        """
+        route = self._outlets[number].connection.route
+        return f"{bracketed(route.host)}:{route.port}" if route.prefix else ""
 
     def room(self, number: int) -> int:
         """How many more requests an outlet takes; 0 if it is over."""

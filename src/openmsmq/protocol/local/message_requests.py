@@ -307,7 +307,7 @@ def find_message(session: LocalSession, request: local.FindMessage) -> Steps:
     """Look at some messages a step, in queue order."""
     descriptor = session.holder.descriptor(request.handle)
     lookup_id = yield from session.manager.traffic.find_message(
-        descriptor, request.identifier, correlation=request.correlation
+        descriptor, request.identifier, correlation=request.correlation, hidden=request.hidden
     )
     session.done(request.id, lookup_id, session.seen)
 

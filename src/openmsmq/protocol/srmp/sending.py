@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .settings import SrmpSettings
 
 OK: Final = 200
+# What a proxy answers itself: it wants a logon, or has no answer of the host.
+OF_PROXIES: Final = frozenset((407, 502, 504))
 # The class of the dead letter has the status in it.
 STATUS_CLASS: Final = 0xA000
 # Bytes that are taken from a queue at a time.
@@ -45,6 +47,9 @@ class Outlets(Protocol):
 
     def open(self, destination: Destination) -> int:
         """Make an outlet to a host."""
+
+    def proxy_of(self, number: int) -> str:
+        """The proxy that may answer in place of the host; empty without one."""
 
     def room(self, number: int) -> int:
         """How many more requests an outlet takes."""
@@ -164,12 +169,14 @@ class Sender:
             elif status != OK:
                 again = status
         if again:
+            proxy = transfer.proxy if again in OF_PROXIES else ""
+            who = f"the proxy {proxy}" if proxy else transfer.host
             self._manager.outgoing.change(
                 transfer.queue,
                 OutgoingInput.UNANSWERED,
                 status=ConnectionStatus.REFUSED_BY_OTHER_SIDE,
-                reason=f"{transfer.host} answered with HTTP status {again}",
-                address=transfer.host,
+                reason=f"{who} answered with HTTP status {again}",
+                address=proxy or transfer.host,
             )
             self.transfers.handle(transfer, TransferInput.FAILED, now)
             return
@@ -222,6 +229,7 @@ class Sender:
         secure = name.protocol is DirectProtocol.HTTPS
         host = Destination(name.address.strip("[]").lower(), name.port, secure)
         transfer.outlet = self._outlets.open(host)
+        transfer.proxy = self._outlets.proxy_of(transfer.outlet)
         self._by_outlet[transfer.outlet] = transfer
 
     def _host_of(self, transfer: Transfer) -> DirectFormatName:

@@ -22,6 +22,7 @@ class Transfer:
     Attributes:
         name, url: where they go.
         host: what was connected last: the host of the URL, unless it is redirected.
+        proxy: what may have answered in place of that host; empty without a proxy.
         target: the path of their requests.
         outlet: the number of the way to the host; 0 for none.
         retry_at: when the Retransmission Timer is over.
@@ -36,6 +37,7 @@ class Transfer:
         "name",
         "outgoing",
         "outlet",
+        "proxy",
         "queue",
         "retry_at",
         "state",
@@ -53,6 +55,7 @@ class Transfer:
         self.name = name
         self.url = name.direct
         self.host = name.address
+        self.proxy = ""
         self.target = name.request_target
         self.state = TransferState.RESTING
         self.outlet = 0

@@ -94,11 +94,15 @@ class PurgeMessages(Request, frozen=True, tag=29):
 
 
 class FindMessage(Request, frozen=True, tag=33):
-    """Find the first message with an identifier, or a correlation identifier, of 20 bytes."""
+    """Find the first message with an identifier, or a correlation identifier, of 20 bytes.
+
+    With `hidden`, also one that readers do not see: locked, held or delayed.
+    """
 
     handle: int
     identifier: Annotated[bytes, Meta(min_length=20, max_length=20)]
     correlation: bool = False
+    hidden: bool = False
 
 
 class Cancel(Request, frozen=True, tag=26):

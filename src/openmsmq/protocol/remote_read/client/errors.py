@@ -34,7 +34,15 @@ def check(response: Result, detail: str = "") -> None:
 
 
 def queue_error(fault: RpcFault, detail: str = "") -> QueueError:
-    """What a fault means for the queue: opnums 2 and 11 raise their HRESULT as its status."""
+    """What a fault, which is the cause of the error, means for the queue."""
+    error = _meaning(fault, detail)
+    # In compiled modules `raise ... from` sets none.
+    error.__cause__ = fault
+    return error
+
+
+def _meaning(fault: RpcFault, detail: str) -> QueueError:
+    """Opnums 2 and 11 raise their HRESULT as the status of a fault."""
     status = fault.status
     if status == NCA_S_OP_RNG_ERROR:
         # [MS-MQRR] 1.7: opnums 10 to 15 are missing in Windows Server 2003.
