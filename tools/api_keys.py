@@ -23,6 +23,7 @@ STATUS: Final = {
     "stored_messages": "count of messages in the store",
     "flushes": "of the store to the disk since the start",
     "throttled": "whether it refuses messages, because the disk is full",
+    "quota_used_up": "whether less than a kilobyte is left of the quota of all queues together",
     "online": "whether it talks to other queue managers",
     "transactions": "count of open transactions",
     "staged_bytes": "of batches that are not published yet",
@@ -142,6 +143,7 @@ TRANSACTION: Final = {
     "sent": "count of messages that it sends",
     "received": "count of messages that it receives",
     "moved": "count of messages that it moves",
+    "holder": "the client here that has begun it; empty if another machine has, or it is gone",
 }
 
 TABLES: Final = (

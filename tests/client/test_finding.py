@@ -56,6 +56,25 @@ def test_messages_are_found_by_correlation_id(msmq: openmsmq.QueueManager) -> No
     assert orders.receive_by_correlation_id(wanted).body == "second"
 
 
+def test_a_message_is_found_whatever_its_state(msmq: openmsmq.QueueManager) -> None:
+    orders = msmq.create_queue(ORDERS)
+    wanted = orders.send_and_wait("wanted")
+    orders.send("later", delay=3600)
+    (later,) = msmq.delayed(ORDERS)
+
+    def state(identifier: str) -> tuple[str, object] | None:
+        message = orders.ranges.find(identifier)
+        return None if message is None else (message.state, message.body)
+
+    assert state(wanted) == ("available", "wanted")
+    assert state(later["id"]) == ("delayed", "later")
+    lookup_id = orders.peek(timeout=0).lookup_id
+    with orders.hold_by_lookup_id(lookup_id):
+        assert state(wanted) == ("locked", "wanted")
+    msmq.flush()
+    assert state(wanted) is None
+
+
 def test_counts_and_existence(msmq: openmsmq.QueueManager) -> None:
     assert not msmq.queue_exists(ORDERS)
     orders = msmq.create_queue(ORDERS)
@@ -67,6 +86,9 @@ def test_counts_and_existence(msmq: openmsmq.QueueManager) -> None:
         assert len(msmq.open_queue(ORDERS)) == 2
     with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"):
         msmq.queue_exists("orders")
+    # Neither yes nor no: it may be a queue of this machine by another name.
+    with pytest.raises(openmsmq.QueueError, match="is a format name"):
+        msmq.queue_exists(orders.format_name)
 
 
 def test_sends_that_are_not_committed_do_not_count(msmq: openmsmq.QueueManager) -> None:

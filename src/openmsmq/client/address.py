@@ -197,3 +197,12 @@ def hung_up(address: str, reason: object | None) -> str:
         "See whether it runs (`openmsmq status`), then connect again; with reconnect=True waiting "
         "calls do so by themselves."
     )
+
+
+def interrupted(description: str) -> str:
+    """The error for a connection that was given up because nobody knows its state."""
+    return (
+        f"the connection to {description} was given up: something ended a call amidst its work, "
+        "such as Ctrl-C. What was received and not acknowledged is back in its queue. Connect "
+        "again; with reconnect=True the next call does so by itself."
+    )

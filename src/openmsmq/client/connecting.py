@@ -10,8 +10,13 @@ from .local.backend import LocalBackend
 from .remote.address import RpcAddress
 
 
-def backend_of(address: Address, *, reconnects: bool, act_for: str = "") -> Backend:
+def backend_of(
+    address: Address, *, timeout: float | None, reconnects: bool, act_for: str = ""
+) -> Backend:
     """The backend for the queues at an address.
+
+    Args:
+        timeout: seconds in which the queue manager must answer the greeting.
 
     Raises:
         ConfigError: it cannot act for somebody else there.
@@ -25,5 +30,10 @@ def backend_of(address: Address, *, reconnects: bool, act_for: str = "") -> Back
         return RemoteBackend(address, reconnects=reconnects)
     token = address.token if isinstance(address, TcpAddress) else ""
     return LocalBackend(
-        str(address), time.monotonic, token=token, act_for=act_for, reconnects=reconnects
+        str(address),
+        time.monotonic,
+        token=token,
+        act_for=act_for,
+        timeout=timeout,
+        reconnects=reconnects,
     )

@@ -25,3 +25,10 @@ def test_nobody_is_told_of_as_such(msmq: openmsmq.QueueManager) -> None:
 def test_remote_read_knows_no_acting() -> None:
     with pytest.raises(ConfigError, match="act_for"):
         openmsmq.connect("msmq://127.0.0.1", act_for="uid:1")
+
+
+def test_an_empty_principal_does_not_give_the_rights_of_the_caller(
+    msmq: openmsmq.QueueManager,
+) -> None:
+    with pytest.raises(ConfigError, match="act_for"):
+        openmsmq.connect(msmq.address, act_for="")

@@ -58,6 +58,14 @@ def test_where_nobody_listens_the_error_says_what_to_do(tmp_path: Path) -> None:
         openmsmq.connect("127.0.0.1:1", token="secret")
 
 
+def test_a_queue_manager_that_hangs_has_as_long_as_the_timeout_says(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "openmsmq.sock"))
+        listener.listen()
+        with pytest.raises(openmsmq.ConnectionLost, match=r"not answered within 0\.1 seconds"):
+            openmsmq.connect(tmp_path / "openmsmq.sock", timeout=0.1)
+
+
 def test_a_start_is_waited_for(tmp_path: Path) -> None:
     started: list[EmbeddedQueueManager] = []
     starting = threading.Timer(0.2, lambda: started.append(embedded(tmp_path)))

@@ -1,6 +1,7 @@
 """Bytes between a channel and a socket, among threads."""
 
 import contextlib
+import select
 import socket
 import ssl
 import threading
@@ -49,6 +50,13 @@ def post(transport: Transport, size: int = 0) -> int:
     return request
 
 
+def reply(transport: Transport, wait: Wait) -> object | None:
+    """What came in time."""
+    transport.wait(wait)
+    with transport.lock:
+        return transport.channel.take(wait.request)
+
+
 def channel_of(transport: Transport) -> RequestChannel:
     assert isinstance(transport.channel, RequestChannel)
     return transport.channel
@@ -62,8 +70,8 @@ def start(function: Callable[[], object]) -> threading.Thread:
 
 def test_a_wait_ends_in_time_without_a_reply(pair: tuple[Transport, socket.socket]) -> None:
     transport, _ = pair
-    assert transport.wait(Wait(1, 0.01)) is None
-    assert transport.wait(Wait(1, 0.0)) is None
+    assert reply(transport, Wait(1, 0.01)) is None
+    assert reply(transport, Wait(1, 0.0)) is None
 
 
 def test_whoever_reads_reads_for_all(pair: tuple[Transport, socket.socket]) -> None:
@@ -71,7 +79,7 @@ def test_whoever_reads_reads_for_all(pair: tuple[Transport, socket.socket]) -> N
     got: dict[int, object] = {}
 
     def wait(number: int) -> None:
-        got[number] = transport.wait(Wait(number, WAIT))
+        got[number] = reply(transport, Wait(number, WAIT))
 
     threads = [start(partial(wait, number)) for number in (1, 2, 3)]
     for number in (3, 1, 2):
@@ -86,7 +94,7 @@ def test_a_writer_that_cannot_write_leaves_the_reading_to_the_reader(
 ) -> None:
     transport, theirs = pair
     got: list[object] = []
-    reader = start(lambda: got.append(transport.wait(Wait(99, WAIT))))
+    reader = start(lambda: got.append(reply(transport, Wait(99, WAIT))))
     post(transport, LARGE)
     writer = start(transport.flush)
     writer.join(0.2)
@@ -110,7 +118,7 @@ def test_a_writer_that_cannot_write_reads_when_nobody_does(
     theirs.sendall(frame(local.encode(answer)))
     read_requests(theirs, 1)
     writer.join(WAIT)
-    assert transport.wait(Wait(request, WAIT)) == answer
+    assert reply(transport, Wait(request, WAIT)) == answer
 
 
 def test_writers_keep_the_order_of_what_was_posted(
@@ -145,8 +153,26 @@ def test_nothing_is_written_after_a_loss(pair: tuple[Transport, socket.socket]) 
 
 def test_a_wake_up_without_data_is_no_loss(pair: tuple[Transport, socket.socket]) -> None:
     transport, _ = pair
-    transport._read()
+    transport._read([(0, select.POLLIN)])
     assert transport.channel.fault is None
+
+
+@pytest.mark.interpreted
+def test_a_connection_is_given_up_when_a_call_ends_amidst_its_bytes(
+    pair: tuple[Transport, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transport, theirs = pair
+    theirs.sendall(b"half of")
+
+    def interrupt(count: int) -> list[int]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(transport.channel, "filled", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        transport.wait(Wait(1, WAIT))
+    with pytest.raises(ConnectionLost, match=r"given up.*Ctrl-C"):
+        transport.wait(Wait(1, WAIT))
+    assert theirs.recv(1) == b""
 
 
 def test_messages_leave_soon_by_themselves(pair: tuple[Transport, socket.socket]) -> None:

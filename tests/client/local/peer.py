@@ -54,7 +54,7 @@ class Peer:
 
     def __init__(self, *, reconnects: bool = False) -> None:
         self.now = 1000.0
-        self.backend = LocalBackend("test", lambda: self.now, reconnects=reconnects)
+        self.backend = LocalBackend("test", lambda: self.now, timeout=None, reconnects=reconnects)
         self.backend.introduce(Identity("alpha", GUID, "S-1-1-0", "1"), b"")
         self.channel: RequestChannel
         self._frames: FrameBuffer

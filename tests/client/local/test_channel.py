@@ -453,3 +453,19 @@ def test_a_request_that_is_refused_whole_voids_what_follows_for_its_handles(peer
     assert caught.value.refused == 3
     peer.answer(local.Done(second.id, [refused_handle(8, 1)]))
     peer.channel.check()
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (local.DeleteQueue(1, ".\\private$\\half\ud800"), "half of a surrogate pair is not text"),
+        (local.Hold(1, 7, [1 << 70]), "a number is too large"),
+    ],
+)
+def test_nothing_of_a_request_that_cannot_be_sent_leaves(
+    peer: Peer, request_: local.Request, reason: str
+) -> None:
+    with pytest.raises(QueueError, match=f"MQ_ERROR_INVALID_PARAMETER: {reason}"):
+        peer.channel.post(request_)
+    peer.channel.post(local.GetStatus(2))
+    assert peer.requests() == [local.GetStatus(2)]

@@ -34,7 +34,7 @@ def manager(peer: Peer) -> ManagerLogic:
 
 
 def test_the_greeting_tells_who_is_who() -> None:
-    backend = LocalBackend("test", lambda: 0.0, token="secret", reconnects=False)
+    backend = LocalBackend("test", lambda: 0.0, token="secret", timeout=None, reconnects=False)
     channel = backend.new_channel()
     greeting = Running(backend.greet(channel))
     assert b"secret" in channel.data_to_send()
@@ -46,16 +46,20 @@ def test_the_greeting_tells_who_is_who() -> None:
 
 def test_a_queue_manager_that_hangs_up_does_not_let_us_in() -> None:
     channel = RequestChannel("test")
-    greeting = Running(LocalBackend("test", lambda: 0.0, reconnects=False).greet(channel))
+    greeting = Running(
+        LocalBackend("test", lambda: 0.0, timeout=5.0, reconnects=False).greet(channel)
+    )
     with pytest.raises(ConnectionLost, match="does not let this client in"):
         greeting.throw(channel.lose("closed"))
 
 
 def test_a_queue_manager_that_does_not_greet_is_none() -> None:
     greeting = Running(
-        LocalBackend("test", lambda: 0.0, reconnects=False).greet(RequestChannel("test"))
+        LocalBackend("test", lambda: 0.0, timeout=5.0, reconnects=False).greet(
+            RequestChannel("test")
+        )
     )
-    with pytest.raises(ConnectionLost, match="not answered in time"):
+    with pytest.raises(ConnectionLost, match="test has not answered within 5 seconds"):
         greeting.go_on(None)
 
 

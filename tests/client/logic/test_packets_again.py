@@ -103,6 +103,7 @@ def test_a_body_of_srmp_comes_out_of_its_compound_message() -> None:
         assert UserMessage(builder.build(packet, {})).body == b"body"
 
 
+@pytest.mark.interpreted
 def test_shapes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packets_again, "MAX_SHAPES", 2)
     builder = PacketsAgain(OPTIONS)

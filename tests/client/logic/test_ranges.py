@@ -6,6 +6,7 @@ from tests.client.local.peer import Peer, Running, opened
 from openmsmq.client.logic.ranges import (
     STAGE_BYTES,
     STAGE_MESSAGES,
+    Leased,
     ProducerLogic,
     RangeInfo,
     RangePlan,
@@ -44,6 +45,28 @@ def test_what_a_queue_holds_is_told_by_sequence(peer: Peer, ranges: RangesLogic)
     }
     peer.go_on(asking, local.Done(peer.request(local.RangeInfo).id, told))
     assert asking.result == RangeInfo("a-1", 1, 8, 9, 9, 900, 2, {"reader 1": 2})
+
+
+def test_a_queue_manager_of_another_version_may_tell_more_or_less(
+    peer: Peer, ranges: RangesLogic
+) -> None:
+    asking = peer.start(ranges.info())
+    told = {"incarnation": "a-1", "first": 1, "stable": 8, "last": 9, "count": 9, "bytes": 900}
+    peer.go_on(asking, local.Done(peer.request(local.RangeInfo).id, told | {"expired": 3}))
+    assert asking.result == RangeInfo("a-1", 1, 8, 9, 9, 900)
+
+
+def test_more_of_a_plan_or_a_lease_than_is_known_is_ignored(
+    peer: Peer, ranges: RangesLogic
+) -> None:
+    asking = peer.start(ranges.plan(5, None, None, None))
+    told = {"end": 15, "count": 10, "bytes": 999, "digest": "ff", "age": 3}
+    peer.go_on(asking, local.Done(peer.request(local.PlanRange).id, told))
+    assert asking.result == RangePlan(15, 10, 999, "ff")
+    leasing = Running(ranges.lease("c1", 1, 10, 1000))
+    told = {"subqueue": "c1", "count": 1, "bytes": 9, "done": True, "age": 3}
+    peer.go_on(leasing, local.Done(peer.request(local.Lease).id, told))
+    assert leasing.result == Leased("c1", 1, 9, done=True)
 
 
 def test_a_plan_has_its_limits_and_tells_end_count_and_digest(

@@ -19,14 +19,21 @@ ADDRESS = RpcAddress("127.0.0.1", 2103)
 SECONDS = 20
 
 
+def reply(transport: blocking_transport.RemoteTransport, wait: Wait) -> Outcome | None:
+    """What came in time."""
+    transport.wait(wait)
+    with transport.lock:
+        return transport.channel.take(wait.request)
+
+
 def test_blocking_wait_ends_in_its_time_and_with_the_answer() -> None:
     channel = RemoteChannel("the server", None)
     transport = blocking_transport.RemoteTransport(ADDRESS, channel, 1.0)
     begin = time.monotonic()
-    assert transport.wait(Wait(1, 0.2)) is None
+    assert reply(transport, Wait(1, 0.2)) is None
     assert time.monotonic() - begin >= 0.2
     channel.finish(1, "answer", None)
-    assert transport.wait(Wait(1, 0.2)) == ("answer", None)
+    assert reply(transport, Wait(1, 0.2)) == ("answer", None)
     transport.close()
     with pytest.raises(ConnectionLost):
         transport.wait(Wait(2, None))
@@ -39,7 +46,7 @@ def test_server_that_does_not_answer_a_bind_is_given_up() -> None:
         transport = blocking_transport.RemoteTransport(ADDRESS, channel, 0.2)
         request = channel.run(find_server(BindingSettings(port=port)))
         begin = time.monotonic()
-        outcome = transport.wait(Wait(request, SECONDS))
+        outcome = reply(transport, Wait(request, SECONDS))
         assert time.monotonic() - begin < SECONDS / 2
         assert isinstance(outcome, Outcome)
         with pytest.raises(ConnectionClosed, match=rf"port {port}: no answer in 0\.2 seconds"):
@@ -60,7 +67,7 @@ def test_one_thread_reads_for_all_and_a_new_link_is_read_at_once() -> None:
                 request = channel.run(find_server(BindingSettings(port=port)))
             transport.flush()
             listener.accept()[0].close()
-            outcome = transport.wait(Wait(request, SECONDS))
+            outcome = reply(transport, Wait(request, SECONDS))
             assert isinstance(outcome, Outcome)
             assert isinstance(outcome.error, ConnectionClosed)
             assert not waiting.done()
@@ -84,6 +91,7 @@ def test_hang_up_is_noticed_while_nobody_waits() -> None:
         transport.close()
 
 
+@pytest.mark.interpreted
 def test_program_that_writes_much_reads_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         channel = RemoteChannel("the server", None)

@@ -112,7 +112,7 @@ class Administration:
         return await self._driver.call(self._management.client_infos().whole)
 
     async def transactions(self) -> list[Info]:
-        """Open transactions: state, age and messages in them."""
+        """Open transactions: state, age, holder and messages in them."""
         return await self._driver.call(self._management.transaction_infos().whole)
 
     async def resolve_transaction(

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import AsyncIterable, Callable, Iterable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 from openmsmq.client.address import Address
@@ -58,12 +57,12 @@ class Driver:
         self, address: Address, *, timeout: float | None, reconnect: bool, act_for: str = ""
     ) -> None:
         self.address: Final = address
-        self.backend: Final = backend_of(address, reconnects=reconnect, act_for=act_for)
+        self.backend: Final = backend_of(
+            address, timeout=timeout, reconnects=reconnect, act_for=act_for
+        )
         self._timeout = timeout
         self._closed = False
         self._opening = asyncio.Lock()
-        # One thread runs everything: the logic needs no lock, unlike that of blocking clients.
-        self.lock: Final = nullcontext()
         self._transport: AnyTransport
 
     async def open_first(self, wait: float | None) -> None:
@@ -106,6 +105,10 @@ class Driver:
         return self._transport.channel.fault is None
 
     # Calls
+
+    def step(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a step of the logic; one thread runs everything, so it needs no lock."""
+        return function(*args, **kwargs)
 
     async def call(
         self, operation: Callable[P, Operation[T]], *args: P.args, **kwargs: P.kwargs

@@ -69,8 +69,7 @@ class MessageStream:
         self._settle(message, taken=False)
 
     def _settle(self, message: ReceivedMessage, *, taken: bool) -> None:
-        with self._driver.lock:
-            self._ahead.settle(message, taken=taken)
+        self._driver.step(self._ahead.settle, message, taken=taken)
         self._driver.flush_data()
 
     async def close(self) -> None:
@@ -93,8 +92,7 @@ async def take(
                 ahead.given = number
                 yield message
                 if clock() > due:
-                    with driver.lock:
-                        ahead.remove_taken()
+                    driver.step(ahead.remove_taken)
                     if not (driver.flush_data() and ahead.holds_rest):
                         # The rest of the batch is back in the queue.
                         break

@@ -356,8 +356,7 @@ class Queue:
                 for message in batch:
                     yield message
         finally:
-            with self._driver.lock:
-                cursor.close()
+            self._driver.step(cursor.close)
 
     def __aiter__(self) -> AsyncIterator[ReceivedMessage]:
         """Take every message, for ever; see `messages`."""

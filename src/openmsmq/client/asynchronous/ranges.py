@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from openmsmq.client.backend import Block
-from openmsmq.client.browsed_message import Page
+from openmsmq.client.browsed_message import BrowsedMessage, Page
 from openmsmq.client.logic.queue import HeldMessages, Progress, QueueLogic
 from openmsmq.client.logic.ranges import (
     BatchCheck,
@@ -16,7 +16,7 @@ from openmsmq.client.logic.ranges import (
     RangesLogic,
     RangeStream,
 )
-from openmsmq.client.message import Message
+from openmsmq.client.message import Message, correlation_bytes
 
 from .driver import Driver
 
@@ -76,8 +76,7 @@ class Ranges:
             while (block := await self._driver.call(stream.next_block)) is not None:
                 yield block
         finally:
-            with self._driver.lock:
-                stream.close()
+            self._driver.step(stream.close)
 
     async def browse(
         self,
@@ -101,6 +100,18 @@ class Ranges:
         return await self._driver.call(
             self._logic.browse, lookup_id, count, head_bytes, backwards=backwards
         )
+
+    async def find(self, message_id: str) -> BrowsedMessage | None:
+        """Look at the message with an id (`{guid}\\ordinal`), locked and delayed ones included.
+
+        Returns:
+            The message; None if the queue does not have it.
+
+        Raises:
+            QueueError: the queue cannot be read.
+            ValueError: it is no id.
+        """
+        return await self._driver.call(self._logic.find, correlation_bytes(message_id))
 
     async def acknowledge(self, base: int, upto: int, progress: Progress | None = None) -> int:
         """Receive for good what is left of a range; return how many messages it was.

@@ -65,6 +65,9 @@ class RangeRequests(Protocol):
     ) -> Operation[Page]:
         """Messages after a lookup id, or in front of it, as the queue manager has them."""
 
+    def find(self, handle: Handle, identifier: bytes) -> Operation[int | None]:
+        """The lookup id of the message with an identifier, even if readers do not see it."""
+
     def next_block(self, request: int) -> Operation[Block | None]:
         """The next block of a range; None after the last one."""
 

@@ -113,7 +113,7 @@ class Administration:
         return self._driver.call(self._management.client_infos().whole)
 
     def transactions(self) -> list[Info]:
-        """Open transactions: state, age and messages in them."""
+        """Open transactions: state, age, holder and messages in them."""
         return self._driver.call(self._management.transaction_infos().whole)
 
     def resolve_transaction(self, identifier: str, *, commit: bool, dry_run: bool = False) -> None:

@@ -35,27 +35,46 @@ T = TypeVar("T")
 
 def run(transport: AnyTransport, operation: Operation[T]) -> T:
     """Run an operation to its end; its steps are under the lock, its waiting is not."""
+    told: BaseException | None = None
     try:
         with transport.lock:
             wait = next(operation)
         while True:
             try:
-                reply = transport.wait(wait)
+                transport.wait(wait)
             except BaseException as exc:  # noqa: BLE001 - the operation decides, and raises again
+                told = exc
                 with transport.lock:
                     wait = operation.throw(exc)
             else:
                 with transport.lock:
-                    wait = operation.send(reply)
+                    wait = operation.send(transport.channel.take(wait.request))
     except StopIteration as end:
         result: T = end.value
-    except BaseException:
+    except BaseException as exc:
+        if exc is not told and not isinstance(exc, Exception):
+            # Ctrl-C in a step of the operation.
+            transport.lose_track()
         # What the operation posted on its way out still leaves if it can.
         with contextlib.suppress(ConnectionLost):
             transport.flush()
         raise
     transport.flush()
     return result
+
+
+def guarded(
+    transport: AnyTransport, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Run a step of the logic under the lock; if Ctrl-C cuts it, the connection is given up."""
+    try:
+        with transport.lock:
+            return function(*args, **kwargs)
+    except Exception:
+        raise
+    except BaseException:
+        transport.lose_track()
+        raise
 
 
 def new_lock() -> threading.Lock:
@@ -70,7 +89,9 @@ class Driver:
         self, address: Address, *, timeout: float | None, reconnect: bool, act_for: str = ""
     ) -> None:
         self.address: Final = address
-        self.backend: Final = backend_of(address, reconnects=reconnect, act_for=act_for)
+        self.backend: Final = backend_of(
+            address, timeout=timeout, reconnects=reconnect, act_for=act_for
+        )
         self._timeout = timeout
         self._closed = False
         self._opening = threading.Lock()
@@ -114,16 +135,15 @@ class Driver:
         self._transport = transport
 
     @property
-    def lock(self) -> threading.RLock:
-        """Guards the logic."""
-        return self._transport.lock
-
-    @property
     def usable(self) -> bool:
         """Whether there is a connection right now."""
         return self._transport.channel.fault is None
 
     # Calls
+
+    def step(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a step of the logic, which waits for nothing."""
+        return guarded(self._transport, function, *args, **kwargs)
 
     def call(self, operation: Callable[P, Operation[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an operation.
@@ -196,8 +216,7 @@ class Driver:
 
     def target(self, manager: ManagerLogic, name: str) -> QueueLogic:
         """A queue to send to by a name that is not known yet; another may be closed for it."""
-        with self.lock:
-            return manager.target(name)
+        return self.step(manager.target, name)
 
     def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
@@ -217,8 +236,12 @@ class Driver:
         except SignatureWanted:
             handle, packet = self._run(transport, queue.signed_packet(message, transaction))
             channel = handle.channel
-        with transport.lock:
-            full = channel.add_packet(handle.number, transaction, packet)
+        try:
+            with transport.lock:
+                full = channel.add_packet(handle.number, transaction, packet)
+        except KeyboardInterrupt:
+            transport.lose_track()
+            raise
         if full or not (transport.lingers or transaction):
             self._pace(transport, channel, ship=full)
 
@@ -242,24 +265,26 @@ class Driver:
                     packet = build(message)
                 except SignatureWanted:
                     packet = self._run(transport, queue.signed_packet(message, transaction))[1]
-                with lock:
-                    full = add_packet(number, transaction, packet, chain)
+                try:
+                    with lock:
+                        full = add_packet(number, transaction, packet, chain)
+                except KeyboardInterrupt:
+                    transport.lose_track()
+                    raise
                 count += 1
                 if full or not (transport.lingers or transaction):
                     self._pace(transport, channel, ship=full)
         except ChainBroken:
             pass
         except BaseException:
-            with lock:
-                channel.disown(chain)
+            guarded(transport, channel.disown, chain)
             raise
         return self._run(transport, channel.settle(chain, count)) if chain else count
 
     def _sender(self, queue: QueueLogic) -> tuple[AnyTransport, SendHandle]:
         transport = self._ready()
         self.backend.tell_loss()
-        with transport.lock:
-            handle = queue.open_sender()
+        handle = guarded(transport, queue.open_sender)
         if handle is None:
             handle = self._run(transport, queue.opened_to_send())
         return transport, handle
@@ -271,8 +296,7 @@ class Driver:
             transport.linger()
             return
         self._last_ship = now
-        with transport.lock:
-            channel.close_sends()
+        guarded(transport, channel.close_sends)
         self._run(transport, channel.make_room())
 
     def flush_data(self) -> bool:
@@ -306,9 +330,9 @@ def run_for(seconds: float, transport: AnyTransport, operation: Operation[None])
         wait = next(operation, None)
     transport.flush()
     while wait is not None and (left := deadline - time.monotonic()) > 0:
-        reply = transport.wait(wait._replace(seconds=left))
+        transport.wait(wait._replace(seconds=left))
         with transport.lock:
             try:
-                wait = operation.send(reply)
+                wait = operation.send(transport.channel.take(wait.request))
             except StopIteration:
                 wait = None

@@ -344,8 +344,7 @@ class Queue:
             while (batch := call(cursor.next_batch, limit)) is not None:
                 yield from batch
         finally:
-            with self._driver.lock:
-                cursor.close()
+            self._driver.step(cursor.close)
 
     def __iter__(self) -> Iterator[ReceivedMessage]:
         """Take every message, for ever; see `messages`."""

@@ -21,7 +21,7 @@ from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.client.remote.address import Logon
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.errors import ConfigError, MsmqError
 
 from .administration import Administration
 from .driver import Driver
@@ -65,7 +65,8 @@ def connect(
         level: over RPC: `connect`, `packet`, `integrity` or `privacy`, the default.
         rebind: over RPC: ask the server for its port and connect again to that, as old servers
             want it.
-        timeout: seconds or a timedelta to wait for an answer of somebody who listens there.
+        timeout: seconds or a timedelta to wait for an answer of somebody who listens there; None
+            for ever.
         wait: seconds or a timedelta to wait for the queue manager to start, if it does not listen
             there yet; None for ever.
         reconnect: when the queue manager is lost, calls that wait for messages wait for it to come
@@ -81,6 +82,8 @@ def connect(
     logon = Logon(user, password, auth, level, rebind)
     server_address = find_address(address, token=token, ca_file=ca_file, logon=logon)
     limit, patience = seconds("timeout", timeout), seconds("wait", wait)
+    if act_for == "":
+        raise ConfigError("act_for: an empty text is not a principal")
 
     def make() -> QueueManager:
         driver = Driver(server_address, timeout=limit, reconnect=reconnect, act_for=act_for or "")
@@ -238,8 +241,7 @@ class QueueManager(Administration):
             while (part := self._driver.call(parts.next_part)) is not None:
                 yield from part
         finally:
-            with self._driver.lock:
-                parts.close()
+            self._driver.step(parts.close)
 
     def grant(
         self, path: str, principal: str, rights: Iterable[str], *, deny: bool = False

@@ -4,7 +4,7 @@
 from collections.abc import Generator, Iterable, Sequence
 
 from openmsmq.client.backend import Block
-from openmsmq.client.browsed_message import Page
+from openmsmq.client.browsed_message import BrowsedMessage, Page
 from openmsmq.client.logic.queue import HeldMessages, Progress, QueueLogic
 from openmsmq.client.logic.ranges import (
     BatchCheck,
@@ -17,7 +17,7 @@ from openmsmq.client.logic.ranges import (
     RangesLogic,
     RangeStream,
 )
-from openmsmq.client.message import Message
+from openmsmq.client.message import Message, correlation_bytes
 
 from .driver import Driver
 
@@ -77,8 +77,7 @@ class Ranges:
             while (block := self._driver.call(stream.next_block)) is not None:
                 yield block
         finally:
-            with self._driver.lock:
-                stream.close()
+            self._driver.step(stream.close)
 
     def browse(
         self,
@@ -102,6 +101,18 @@ class Ranges:
         return self._driver.call(
             self._logic.browse, lookup_id, count, head_bytes, backwards=backwards
         )
+
+    def find(self, message_id: str) -> BrowsedMessage | None:
+        """Look at the message with an id (`{guid}\\ordinal`), locked and delayed ones included.
+
+        Returns:
+            The message; None if the queue does not have it.
+
+        Raises:
+            QueueError: the queue cannot be read.
+            ValueError: it is no id.
+        """
+        return self._driver.call(self._logic.find, correlation_bytes(message_id))
 
     def acknowledge(self, base: int, upto: int, progress: Progress | None = None) -> int:
         """Receive for good what is left of a range; return how many messages it was.

@@ -9,14 +9,20 @@ import select
 import socket
 import threading
 import time
-from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.client.address import Address, TcpAddress, UnixAddress, hung_up, nobody_answers
+from openmsmq.client.address import (
+    Address,
+    TcpAddress,
+    UnixAddress,
+    hung_up,
+    nobody_answers,
+)
 from openmsmq.client.backend import Channel
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.operations import Wait
 from openmsmq.client.remote.address import RpcAddress
+
+from .turns import Turns, milliseconds
 
 if TYPE_CHECKING:
     from openmsmq.client.remote.blocking_transport import RemoteTransport
@@ -31,17 +37,14 @@ LINGER_SECONDS: Final = 0.002
 WRITER_POLL_MILLISECONDS: Final = 100
 
 
-class Transport:
+class Transport(Turns[Channel]):
     """Moves the bytes of a channel; `lock` guards the channel."""
 
     def __init__(self, sock: socket.socket, channel: Channel, tls: "Tls | None") -> None:
+        super().__init__(channel)
         sock.setblocking(False)
-        self.channel: Final = channel
-        self.lock: Final = threading.RLock()
         self._socket = sock
         self._tls = tls
-        self._arrived = threading.Condition(self.lock)
-        self._reading = False
         self._write_lock = threading.Lock()
         self._readable = _poll(sock, select.POLLIN)
         self._writable = _poll(sock, select.POLLOUT)
@@ -53,41 +56,12 @@ class Transport:
 
     # Waiting for replies
 
-    def wait(self, wait: Wait) -> object | None:
-        """What an operation waits for; None when it did not come in time.
+    def _poll_for(self, seconds: float | None) -> list[tuple[int, int]]:
+        return self._readable.poll(milliseconds(seconds))
 
-        Raises:
-            ConnectionLost: it will never come.
-        """
-        self.flush()
-        deadline = None if wait.seconds is None else time.monotonic() + wait.seconds
-        while True:
-            with self._arrived:
-                if self.channel.is_over(wait):
-                    return self.channel.take(wait.request)
-                if self.channel.fault is not None:
-                    raise ConnectionLost(str(self.channel.fault))
-                left = None if deadline is None else deadline - time.monotonic()
-                if left is not None and left <= 0:
-                    return None
-                if self._reading:
-                    self._arrived.wait(left)
-                    continue
-                self._reading = True
-            try:
-                if self._readable.poll(None if left is None else ceil(left * 1000)):
-                    self._read()
-            finally:
-                self._stop_reading()
-            # What came may have asked for an answer.
-            self.flush()
-
-    def _stop_reading(self) -> None:
-        with self._arrived:
-            self._reading = False
-            self._arrived.notify_all()
-
-    def _read(self) -> None:
+    def _read(self, came: list[tuple[int, int]]) -> bool:
+        if not came:
+            return False
         tls = self._tls
         try:
             if tls is None:
@@ -97,7 +71,7 @@ class Transport:
                 data = self._socket.recv(READ_SIZE)
                 count = len(data)
         except BlockingIOError:
-            return
+            return False
         except OSError as exc:
             raise self._lost(exc) from exc
         if not count:
@@ -105,12 +79,13 @@ class Transport:
         with self.lock:
             if tls is None:
                 self.channel.filled(count)
-                return
-            try:
-                clear = tls.decrypt(data)
-            except OSError as exc:
-                raise self._lost(exc) from exc
-            self.channel.receive_data(clear)
+            else:
+                try:
+                    clear = tls.decrypt(data)
+                except OSError as exc:
+                    raise self._lost(exc) from exc
+                self.channel.receive_data(clear)
+        return True
 
     # Writing
 
@@ -121,14 +96,20 @@ class Transport:
             ConnectionLost: it cannot be written.
         """
         channel = self.channel
-        while channel.has_data:
-            with self._write_lock:
-                with self.lock:
-                    if channel.fault is not None:
-                        raise ConnectionLost(str(channel.fault))
-                    plain = channel.data_to_send()
-                    data = self._tls.encrypt(plain) if self._tls is not None and plain else plain
-                self._write(memoryview(data))
+        try:
+            while channel.has_data:
+                with self._write_lock:
+                    with self.lock:
+                        if channel.fault is not None:
+                            raise ConnectionLost(str(channel.fault))
+                        plain = channel.data_to_send()
+                        data = self._tls.encrypt(plain) if self._tls and plain else plain
+                    self._write(memoryview(data))
+        except ConnectionLost:
+            raise
+        except BaseException:
+            self.lose_track()
+            raise
 
     def _write(self, left: memoryview) -> None:
         while left:
@@ -148,9 +129,9 @@ class Transport:
             self._writable.poll(WRITER_POLL_MILLISECONDS)
             return
         try:
-            ((_, events),) = self._either.poll()
-            if events & ~select.POLLOUT:
-                self._read()
+            came = self._either.poll()
+            if came[0][1] & ~select.POLLOUT:
+                self._read(came)
         finally:
             self._stop_reading()
 
@@ -184,14 +165,17 @@ class Transport:
             reason = None if cause is None else cause.strerror or cause
             return self.channel.lose(hung_up(self.channel.description, reason))
 
-    def close(self) -> None:
-        """Close the connection; waiting calls in other threads end with an error."""
-        with self._arrived:
-            self.channel.lose(f"the connection to {self.channel.description} was closed")
-            self._arrived.notify_all()
-        # The other side may have been faster: the socket is closed all the same.
+    def _hang_up(self) -> None:
+        # The other side may have been faster.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close the connection; waiting calls in other threads end with an error."""
+        with self.lock:
+            self.channel.lose(f"the connection to {self.channel.description} was closed")
+            self._arrived.notify_all()
+        self._hang_up()
         self._linger_begins.set()
         if self._lingerer is not None and self._lingerer is not threading.current_thread():
             self._lingerer.join()

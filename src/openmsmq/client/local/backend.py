@@ -5,7 +5,6 @@ from typing import Any, Final, NoReturn
 from uuid import UUID
 
 from openmsmq.client.backend import (
-    GRACE_SECONDS,
     READ_BYTES,
     Channel,
     Handle,
@@ -45,6 +44,7 @@ class LocalBackend:
         description: where the queue manager is, for error texts.
         clock: monotonic time in seconds.
         token: says over TCP who this client is.
+        timeout: seconds in which the queue manager must answer the greeting.
         reconnects: whether a driver makes a new channel when one is lost.
     """
 
@@ -60,6 +60,7 @@ class LocalBackend:
         *,
         token: str = "",
         act_for: str = "",
+        timeout: float | None,
         reconnects: bool,
     ) -> None:
         self.clock: Final = clock
@@ -67,6 +68,7 @@ class LocalBackend:
         self._description = description
         self._token = token
         self._act_for = act_for
+        self._timeout = timeout
         self.channel: RequestChannel
         self._last: RequestChannel | None = None
         self._untold: RequestChannel | None = None
@@ -92,11 +94,13 @@ class LocalBackend:
         hello = local.Hello(channel.next_id(), local.VERSION, self._token, self._act_for)
         channel.post(hello)
         try:
-            reply = yield Wait(hello.id, GRACE_SECONDS)
+            reply = yield Wait(hello.id, self._timeout)
         except ConnectionLost as exc:
             raise channel.refuse() from exc
         if reply is None:
-            raise channel.lose(f"{channel.description} has not answered in time.")
+            raise channel.lose(
+                f"{channel.description} has not answered within {self._timeout:g} seconds."
+            )
         value = done(reply)
         sid: bytes = value["sid"]
         identity = Identity(

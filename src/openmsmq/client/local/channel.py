@@ -30,6 +30,7 @@ from openmsmq.protocol.local.messages import (
     Request,
     decode_reply,
 )
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
@@ -42,6 +43,7 @@ MAX_IN_FLIGHT: Final = 4 * 1024 * 1024
 _LENGTH: Final = Struct("<I")
 _NO_LENGTH: Final = bytes(_LENGTH.size)
 _NOT_IN_IT: Final = "; of the messages sent to the queue the last {} are not in it"
+_HALF: Final = "half of a surrogate pair is not text"
 _encode_into: Final = msgspec.msgpack.Encoder().encode_into
 
 
@@ -90,7 +92,13 @@ class RequestChannel:
         out = self._out
         start = len(out)
         out += _NO_LENGTH
-        _encode_into(request, out, -1)
+        try:
+            _encode_into(request, out, -1)
+        except (OverflowError, UnicodeEncodeError) as exc:
+            # The queue manager would take what follows for the rest of it.
+            del out[start:]
+            reason = "a number is too large" if isinstance(exc, OverflowError) else _HALF
+            raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, reason) from exc
         _LENGTH.pack_into(out, start, len(out) - start - _LENGTH.size)
 
     def post_in_background(

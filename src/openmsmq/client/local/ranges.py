@@ -70,6 +70,10 @@ class LocalRanges:
         machine = UUID(self._backend.identity.guid).bytes_le
         return page((yield Wait(request.id)), machine)
 
+    def find(self, handle: Handle, identifier: bytes) -> Operation[int | None]:
+        correlation, hidden = False, True
+        return self._backend.call(local.FindMessage, handle.number, identifier, correlation, hidden)
+
     def next_block(self, request: int) -> Operation[Block | None]:
         answer = block((yield Wait(request)))
         return None if answer.last else answer

@@ -13,8 +13,7 @@ from openmsmq.wire.message.user_message_builder import UserMessageOptions
 from openmsmq.wire.message.user_message_rebuild import rebuild
 
 # SentTime and MessageID in a packet; CorrelationID in its MessagePropertiesHeader.
-_STAMP: Final = slice(52, 60)
-_BEFORE_STAMP: Final = slice(0, 52)
+_STAMP: Final = 52
 _AFTER_STAMP: Final = 60
 _CORRELATION: Final = 4
 _AFTER_CORRELATION: Final = 24
@@ -76,7 +75,7 @@ class PacketsAgain:
             or properties
         )
         key = (
-            packet[_BEFORE_STAMP],
+            packet[:_STAMP],
             packet[_AFTER_STAMP:headers],
             packet[properties : properties + _CORRELATION],
             packet[properties + _AFTER_CORRELATION : properties + MESSAGE_PROPERTIES_SIZE],
@@ -90,7 +89,7 @@ class PacketsAgain:
         return b"".join(
             (
                 shape.before_stamp,
-                packet[_STAMP],
+                packet[_STAMP:_AFTER_STAMP],
                 shape.before_correlation,
                 packet[properties + _CORRELATION : properties + _AFTER_CORRELATION],
                 shape.before_label,
@@ -110,7 +109,7 @@ class PacketsAgain:
             if len(self._shapes) >= MAX_SHAPES:
                 self._shapes.clear()
             self._shapes[key] = _Shape(
-                built[_BEFORE_STAMP],
+                built[:_STAMP],
                 built[_AFTER_STAMP : properties + _CORRELATION],
                 built[properties + _AFTER_CORRELATION : properties + MESSAGE_PROPERTIES_SIZE],
                 built[again.extension_offset : again.body_offset],

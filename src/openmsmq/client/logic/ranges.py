@@ -1,8 +1,10 @@
 """Ranges of a queue by arrival sequence, and staged batches: what pipelines read and write with."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+import msgspec
 
 from openmsmq.client.backend import Backend, Block, Handle
 from openmsmq.client.browsed_message import BrowsedMessage, Page
@@ -36,8 +38,9 @@ class RangeInfo:
     last: int
     count: int
     bytes: int
-    locked: int
-    lock_holders: dict[str, int]
+    # Queue managers of earlier versions tell less.
+    locked: int = 0
+    lock_holders: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class RangesLogic:
     def info(self) -> Operation[RangeInfo]:
         """First, stable and last sequence, and who holds locks."""
         handle = yield from self._queue.opened_to_read()
-        return RangeInfo(**(yield from self._requests.info(handle)))
+        return msgspec.convert((yield from self._requests.info(handle)), RangeInfo)
 
     def plan(
         self, after: int, upto: int | None, max_rows: int | None, max_bytes: int | None
@@ -111,7 +114,7 @@ class RangesLogic:
         """The next range after `after`, below the stable mark and within the limits."""
         handle = yield from self._queue.opened_to_read()
         plan = yield from self._requests.plan(handle, after, upto, max_rows, max_bytes)
-        return RangePlan(**plan)
+        return msgspec.convert(plan, RangePlan)
 
     def split(self, after: int, upto: int, parts: int) -> Operation[list[int]]:
         """Ends of consecutive ranges of about equal bytes."""
@@ -135,6 +138,16 @@ class RangesLogic:
                 lookup_id = messages[0 if backwards else -1].lookup_id
         return Page(messages, more)
 
+    def find(self, identifier: bytes) -> Operation[BrowsedMessage | None]:
+        """The message with an identifier, whatever its state."""
+        handle = yield from self._queue.opened_to_read()
+        lookup_id = yield from self._requests.find(handle, identifier)
+        if lookup_id is None:
+            return None
+        page = yield from self._requests.browse(handle, lookup_id - 1, 1, None, backwards=False)
+        # It may have left the queue meanwhile; then the next one is here.
+        return next((each for each in page.messages if each.lookup_id == lookup_id), None)
+
     def acknowledge(self, base: int, upto: int, progress: Progress | None) -> Operation[int]:
         """Receive a range for good, step by step; return how many messages it was."""
         handle = yield from self._queue.opened("receive")
@@ -146,7 +159,7 @@ class RangesLogic:
         """Move the next messages into the subqueue of a consumer."""
         handle = yield from self._queue.opened("receive")
         leased = yield from self._requests.lease(handle, consumer, token, max_rows, max_bytes)
-        return Leased(**leased)
+        return msgspec.convert(leased, Leased)
 
     def release(self, consumer: str, token: int, progress: Progress | None) -> Operation[int]:
         """Move what a consumer has back, step by step; return how many messages it was."""
@@ -279,7 +292,8 @@ class ProducerLogic:
 
     def last_batch(self) -> Operation["LastBatch"]:
         """The batch that was published last."""
-        return LastBatch(**(yield from self._backend.ranges.last_batch(self._name)))
+        last = yield from self._backend.ranges.last_batch(self._name)
+        return LastBatch(last["batch"], last["first"], last["last"])
 
     def check(
         self, destination: str, packets: Sequence[bytes], *, queue_bytes: int, manager_bytes: int

@@ -13,8 +13,7 @@ import time
 from math import ceil
 from typing import Final
 
-from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.operations import Wait
+from openmsmq.client.blocking.turns import Turns, milliseconds
 from openmsmq.net.streams import keep_alive
 
 from .address import RpcAddress
@@ -70,18 +69,15 @@ class Alarm:
         self._ear.close()
 
 
-class RemoteTransport:
+class RemoteTransport(Turns[RemoteChannel]):
     """Runs what a driver asks of a channel with several connections; `lock` guards the channel."""
 
     lingers: Final = True
 
     def __init__(self, address: RpcAddress, channel: RemoteChannel, timeout: float | None) -> None:
-        self.channel: Final = channel
-        self.lock: Final = threading.RLock()
+        super().__init__(channel)
         self._host = address.host
         self._timeout = timeout
-        self._arrived = threading.Condition(self.lock)
-        self._reading = False
         # Whoever has it opens links and writes.
         self._write_lock = threading.RLock()
         self._ends: dict[int, LinkEnd] = {}
@@ -98,57 +94,29 @@ class RemoteTransport:
 
     # Waiting for answers
 
-    def wait(self, wait: Wait) -> object | None:
-        """What an operation waits for; None when it did not come in time.
-
-        Raises:
-            ConnectionLost: it will never come.
-        """
-        self.flush()
-        channel = self.channel
-        deadline = None if wait.seconds is None else time.monotonic() + wait.seconds
-        while True:
-            with self._arrived:
-                if channel.is_over(wait):
-                    return channel.take(wait.request)
-                if channel.fault is not None:
-                    raise ConnectionLost(str(channel.fault))
-                remaining = None if deadline is None else deadline - time.monotonic()
-                if remaining is not None and remaining <= 0:
-                    return None
-                if self._reading:
-                    self._arrived.wait(remaining)
-                    continue
-                self._reading = True
-            try:
-                self._read(remaining)
-            finally:
-                self._stop_reading()
-            # What came may have asked for more.
-            self.flush()
-
-    def _stop_reading(self) -> None:
-        with self._arrived:
-            self._reading = False
-            self._arrived.notify_all()
-
-    def _read(self, seconds: float | None) -> bool:
-        """Wait for bytes and take them; say whether there were any."""
-        deadlines = [end.bind_by for end in list(self._ends.values()) if end.link.bound is not None]
-        for deadline in deadlines:
-            if deadline is not None:
-                remaining = max(deadline - time.monotonic(), 0.0)
+    def _poll_for(self, seconds: float | None) -> list[tuple[int, int]]:
+        """Wait no longer than a bind may take."""
+        for end in list(self._ends.values()):
+            if end.link.bound is not None and end.bind_by is not None:
+                remaining = max(end.bind_by - time.monotonic(), 0.0)
                 seconds = remaining if seconds is None else min(seconds, remaining)
+        return self._poll.poll(milliseconds(seconds))
+
+    def _hang_up(self) -> None:
+        # The thread that watches closes the links.
+        self._watch_alarm.ring()
+
+    def _read(self, came: list[tuple[int, int]]) -> bool:
+        """Take the bytes that came; say whether there were any."""
         happened = False
-        for number, events in self._poll.poll(None if seconds is None else ceil(seconds * 1000)):
+        for number, events in came:
             end = self._ends.get(number)
             if end is None:
                 self._alarm.stop()
             elif events & ~select.POLLOUT:
                 happened = True
                 self._receive(end)
-        if deadlines:
-            self._check_binds()
+        self._check_binds()
         return happened
 
     def _receive(self, end: LinkEnd) -> None:
@@ -178,11 +146,15 @@ class RemoteTransport:
 
     def flush(self) -> None:
         """Open and close links, and write everything that was posted."""
-        while self._has_output():
-            with self._write_lock:
-                self._open_links()
-                for end in list(self._ends.values()):
-                    self._write(end)
+        try:
+            while self._has_output():
+                with self._write_lock:
+                    self._open_links()
+                    for end in list(self._ends.values()):
+                        self._write(end)
+        except BaseException:
+            self.lose_track()
+            raise
 
     def _has_output(self) -> bool:
         if self.channel.new_links:
@@ -248,7 +220,7 @@ class RemoteTransport:
             return
         try:
             self._poll.register(number, select.POLLIN | select.POLLOUT)
-            self._read(WRITER_POLL_SECONDS)
+            self._read(self._poll_for(WRITER_POLL_SECONDS))
         finally:
             if number in self._ends:
                 self._poll.register(number, select.POLLIN)
@@ -276,7 +248,7 @@ class RemoteTransport:
                 return False
             self._reading = True
         try:
-            return self._read(0.0)
+            return self._read(self._poll.poll(0))
         finally:
             self._stop_reading()
 
@@ -299,7 +271,7 @@ class RemoteTransport:
         self._lose_link(end.link, reason)
 
     def _lose_link(self, link: Link, reason: str) -> None:
-        with self._arrived:
+        with self.lock:
             self.channel.lose_link(link, reason)
             self._arrived.notify_all()
 
@@ -307,7 +279,7 @@ class RemoteTransport:
         """Hang up; waiting calls in other threads end with an error."""
         self.flush()
         self._closed.set()
-        with self._arrived:
+        with self.lock:
             self.channel.lose(f"the connection to {self.channel.description} was closed")
             self.channel.new_links.clear()
             self._arrived.notify_all()
@@ -316,7 +288,7 @@ class RemoteTransport:
         self._watch_alarm.ring()
         if self._thread is not threading.current_thread():
             self._thread.join()
-            with self._arrived:
+            with self.lock:
                 self._arrived.wait_for(lambda: not self._reading, STOP_SECONDS)
         self._alarm.close()
         self._watch_alarm.close()

@@ -26,6 +26,8 @@ class Failures:
         ports = self._address.port or "135 (endpoint mapper) and 2103"
         return ConnectionLost(
             f"no server of remote read answers at {self._address}: {error.detail}",
+            cause="The queue is on another machine, which is down, behind a firewall, or does not "
+            "serve remote reads.",
             remedy=f"Check the host, its Message Queuing service, and its firewall: ports {ports}.",
         )
 

@@ -209,6 +209,9 @@ class RemoteRanges:
     ) -> NoReturn:
         self._refuse("locked messages cannot be seen")
 
+    def find(self, handle: Handle, identifier: bytes) -> NoReturn:  # noqa: ARG002
+        self._refuse("locked messages cannot be seen")
+
     def _refuse(self, what: str) -> NoReturn:
         raise not_available(what, str(self._address))
 
