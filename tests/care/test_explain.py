@@ -2,6 +2,7 @@
 
 import openmsmq
 from openmsmq.care.explain import explain_queue
+from openmsmq.terminal.quantities import duration_text, size_text
 
 ORDERS = r".\private$\orders"
 
@@ -22,7 +23,7 @@ def test_messages_that_readers_do_not_see_are_explained(qm: openmsmq.QueueManage
         transaction.abort()
     with qm.transaction() as transaction:
         assert orders.receive(timeout=5, transaction=transaction).body == "good"
-        sentences = explain_queue(qm, ORDERS)
+        sentences = explain_queue(qm, ORDERS, size_text, duration_text)
         transaction.abort()
     held = "Held for an operator after all retries: 1 message, which readers do not see; "
     assert f"{held}`openmsmq queue release` lets them." in sentences
@@ -30,3 +31,23 @@ def test_messages_that_readers_do_not_see_are_explained(qm: openmsmq.QueueManage
     (locked,) = [each for each in sentences if each.startswith("Locked by ")]
     assert locked.endswith(": 1 message, which other readers do not see.")
     assert any(each.endswith(" may do everything.") for each in sentences)
+
+
+def test_amounts_are_as_everywhere_and_only_received_messages_are_locked(
+    qm: openmsmq.QueueManager,
+) -> None:
+    orders = qm.create_queue(ORDERS, transactional=True, quota=64)
+    for _ in range(2):
+        orders.send("x" * 4000, transaction="single")
+    with qm.transaction() as transaction:
+        orders.send("not committed", transaction=transaction)
+        orders.receive(timeout=5, transaction=transaction)
+        sentences = explain_queue(qm, ORDERS, size_text, duration_text)
+        transaction.abort()
+    text = "\n".join(sentences)
+    assert "Its quota of 64.0 KiB has room for" in text
+    assert " KiB more." in text
+    assert "bytes" not in text
+    assert "seconds" not in text
+    assert "Locked: 1 message, which other readers do not see." in sentences
+    assert "Sent and not committed yet: 1 message, which readers do not see." in sentences

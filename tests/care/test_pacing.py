@@ -2,7 +2,7 @@
 
 import pytest
 
-from openmsmq.care.pacing import BUSY_FACTOR, MAX_REST_SECONDS, REST_FACTOR, Pace
+from openmsmq.care.pacing import BUSY_FACTOR, MAX_REST_SECONDS, MEMORY, REST_FACTOR, Pace
 
 
 class Times:
@@ -37,10 +37,24 @@ def test_there_is_no_rest_while_the_machine_answers_soon() -> None:
 def test_who_had_to_wait_rests_for_longer_and_the_rest_is_no_wait() -> None:
     times = Times()
     pace = times.pace()
-    times.work(0.005, 0.015)
+    times.work(0.001, 0.002)
     pace.step_done()
-    assert times.rests == [pytest.approx(0.015 * REST_FACTOR)]
-    times.work(0.005, 0.005)
+    assert times.rests == [pytest.approx((1 - MEMORY) * 0.002 * REST_FACTOR)]
+    times.work(0.02, 0.0)
+    pace.step_done()
+    assert len(times.rests) == 1
+
+
+def test_one_wait_among_quick_steps_is_no_reason_to_rest() -> None:
+    times = Times()
+    pace = times.pace()
+    for _ in range(10):
+        times.work(0.01, 0.001)
+        pace.step_done()
+    times.work(0.01, 0.02)
+    pace.step_done()
+    assert times.rests == []
+    times.work(0.01, 0.02)
     pace.step_done()
     assert len(times.rests) == 1
 

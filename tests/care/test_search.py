@@ -7,6 +7,7 @@ import pytest
 import openmsmq
 from openmsmq.care import PlaceKind, SearchProgress, list_places, parse_filter, place_of, search
 from openmsmq.care.places import find_place
+from openmsmq.client.properties import Access
 
 ORDERS = r".\private$\orders"
 AWAY = r"DIRECT=TCP:127.0.0.99\private$\away"
@@ -72,6 +73,34 @@ def test_a_search_may_rest_after_each_block(
     monkeypatch.setattr(module, "BLOCK_ROWS", 5)
     assert len(list(search(filled, [place_of(ORDERS)]))) == 15
     assert len(rests) == 3
+
+
+def test_no_empty_queue_is_opened_in_vain(
+    filled: openmsmq.QueueManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    open_queue = openmsmq.QueueManager.open_queue
+
+    def noted(manager: openmsmq.QueueManager, name: str, access: Access) -> openmsmq.Queue:
+        opened.append(name)
+        return open_queue(manager, name, access)
+
+    for number in range(5):
+        filled.create_queue(rf".\private$\empty{number}")
+    places = list_places(filled)
+    monkeypatch.setattr(openmsmq.QueueManager, "open_queue", noted)
+    state = SearchProgress(total=0)
+
+    def progress(now: SearchProgress) -> None:
+        nonlocal state
+        state = now
+
+    assert len(list(search(filled, places, None, progress=progress))) == 21
+    assert not any("empty" in name for name in opened)
+    assert state.places_done == len(places)
+    # Of a place that was not listed nobody knows it.
+    assert not list(search(filled, [place_of(r".\private$\empty1")], None))
+    assert opened[-1] == r".\private$\empty1"
 
 
 def test_a_search_ends_when_it_is_stopped_or_has_enough(filled: openmsmq.QueueManager) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from openmsmq.client import QueueManager
@@ -52,8 +53,8 @@ class DeadLetterGroup:
             "reason": self.reason,
             "messages": self.messages,
             "bytes": self.bytes,
-            "oldest": self.oldest,
-            "newest": self.newest,
+            "oldest": datetime.fromtimestamp(self.oldest, UTC).isoformat(),
+            "newest": datetime.fromtimestamp(self.newest, UTC).isoformat(),
             "recent": self.recent,
             "cause": self.cause,
             "remedy": self.remedy,

@@ -1,6 +1,6 @@
 """What a queue is doing, and why messages stay in it or do not come, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from openmsmq.client import QueueManager
@@ -11,8 +11,16 @@ UNLIMITED: Final = 0xFFFFFFFF
 _KB: Final = 1024
 
 
-def explain_queue(manager: QueueManager, path: str) -> list[str]:
+def explain_queue(
+    manager: QueueManager,
+    path: str,
+    size_text: Callable[[float], str],
+    duration_text: Callable[[float], str],
+) -> list[str]:
     """Sentences about a queue.
+
+    Args:
+        size_text, duration_text: how bytes and seconds are written.
 
     Raises:
         QueueError: there is no such queue, or the caller may not see it.
@@ -22,11 +30,12 @@ def explain_queue(manager: QueueManager, path: str) -> list[str]:
         holders = queue.ranges.info().lock_holders
     return [
         *_what_it_takes(info),
-        *_room(info),
-        *_contents(info, holders),
+        *_room(info, size_text),
+        *_contents(info, size_text, duration_text),
+        *_not_seen(info, holders),
         *_readers(info),
         *_rights(info),
-        *_outgoing(manager),
+        *_machine(manager),
     ]
 
 
@@ -64,26 +73,48 @@ def _what_it_takes(info: dict[str, Any]) -> Iterator[str]:
         yield f"It listens to the multicast address {info['multicast']}."
 
 
-def _room(info: dict[str, Any]) -> Iterator[str]:
+def _room(info: dict[str, Any], size_text: Callable[[float], str]) -> Iterator[str]:
     quota = info["quota"]
     if quota == UNLIMITED:
         return
     left = quota * _KB - info["bytes"]
     if left <= 0:
-        yield f"It is full: its quota of {quota} KB is used up, and new messages are refused."
+        full = size_text(quota * _KB)
+        yield f"It is full: its quota of {full} is used up, and new messages are refused."
     else:
-        yield f"Its quota of {quota} KB has room for {left:,} bytes more."
+        yield f"Its quota of {size_text(quota * _KB)} has room for {size_text(left)} more."
 
 
-def _contents(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
+def _contents(
+    info: dict[str, Any],
+    size_text: Callable[[float], str],
+    duration_text: Callable[[float], str],
+) -> Iterator[str]:
     if not info["messages"]:
         yield "It is empty."
     else:
         oldest = info["oldest_message_age_seconds"]
-        age = "" if oldest is None else f"; the oldest is {oldest:,.0f} seconds old"
-        yield f"It has {_some(info['messages'])} of {info['bytes']:,} bytes{age}."
-    for holder, count in holders.items():
-        if holder != HELD:
+        age = "" if oldest is None else f"; the oldest is {duration_text(oldest)} old"
+        yield f"It has {_some(info['messages'])}, {size_text(info['bytes'])}{age}."
+    if info["journal"]:
+        yield f"Received messages are kept in its journal, which has {info['journal_messages']:,}."
+    for subqueue in info["subqueues"]:
+        yield f"It has the subqueue {subqueue}."
+
+
+def _not_seen(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
+    """Messages that readers do not see."""
+    others = {holder: count for holder, count in holders.items() if holder != HELD}
+    locked = info["locked_messages"] - info["held_messages"]
+    # Holders also have what they send in a transaction that is not committed.
+    sent = sum(others.values()) - locked
+    if sent > 0:
+        if locked > 0:
+            yield f"Locked: {_some(locked)}, which other readers do not see."
+        yield f"Sent and not committed yet: {_some(sent)}, which readers do not see."
+        yield f"The transactions are those of {', '.join(others)}."
+    else:
+        for holder, count in others.items():
             yield f"Locked by {holder}: {_some(count)}, which other readers do not see."
     if info["held_messages"]:
         yield (
@@ -92,10 +123,6 @@ def _contents(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
         )
     if info["delayed_messages"]:
         yield f"Delayed: {_some(info['delayed_messages'])}, which readers see when they are due."
-    if info["journal"]:
-        yield f"Received messages are kept in its journal, which has {info['journal_messages']:,}."
-    for subqueue in info["subqueues"]:
-        yield f"It has the subqueue {subqueue}."
 
 
 def _readers(info: dict[str, Any]) -> Iterator[str]:
@@ -123,10 +150,15 @@ def _rights(info: dict[str, Any]) -> Iterator[str]:
             yield f"{permission['principal']} {has} the {rights} {', '.join(names)}."
 
 
-def _outgoing(manager: QueueManager) -> Iterator[str]:
+def _machine(manager: QueueManager) -> Iterator[str]:
     try:
-        throttled = manager.status()["throttled"]
+        status = manager.status()
     except QueueError:
         return
-    if throttled:
+    if status["throttled"]:
         yield "The queue manager takes no messages: the disk with its data is full."
+    if status["quota_used_up"]:
+        yield (
+            "The queue manager takes no messages: its quota for all queues together, "
+            "quota_kilobytes, is used up."
+        )

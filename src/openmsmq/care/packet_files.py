@@ -72,12 +72,34 @@ def is_json(path: Path) -> bool:
     return path.suffix.lower() in JSON_SUFFIXES
 
 
+def check_file_to_save(path: Path) -> None:
+    """Refuse a file that cannot be written, or must not be replaced, such as a device.
+
+    Raises:
+        ConfigError: with cause and remedy.
+    """
+    directory = path.absolute().parent
+    if path.is_dir():
+        fault, cause = "it is a directory", "The name of the file itself is missing."
+    elif path.exists() and not path.is_file():
+        fault, cause = "it is not a regular file", "A device or a pipe would be replaced."
+    elif not directory.is_dir():
+        fault, cause = f"there is no directory {directory}", "The directory was not created yet."
+    elif not os.access(directory, os.W_OK | os.X_OK):
+        fault, cause = f"no permission to write in {directory}", "It belongs to another user."
+    else:
+        return
+    remedy = "Name a file in a directory that exists and that you may write in."
+    raise ConfigError(f"{path}: {fault}", cause=cause, remedy=remedy)
+
+
 def save_messages(path: Path, messages: Iterable[SavedMessage]) -> int:
     """Write messages to a file that appears whole or not at all; return how many.
 
     Raises:
         ConfigError: it cannot be written.
     """
+    check_file_to_save(path)
     new = path.with_name(f".{path.name}.part")
     try:
         with new.open("wb") as file:
@@ -132,35 +154,45 @@ def load_messages(path: Path) -> Iterator[SavedMessage]:
         with path.open("rb") as file:
             yield from _read_json(path, file) if is_json(path) else _read(path, file)
     except OSError as exc:
-        raise ConfigError(f"{path}: {exc.strerror}") from exc
+        raise ConfigError(
+            f"{path}: {exc.strerror}", remedy="Name a file that `openmsmq save` wrote."
+        ) from exc
+
+
+def _unusable(fault: str) -> ConfigError:
+    return ConfigError(
+        fault,
+        cause="The file was changed, or is not one that `openmsmq save` wrote.",
+        remedy="Save the messages again, or load another copy of the file.",
+    )
 
 
 def _read(path: Path, file: BinaryIO) -> Iterator[SavedMessage]:
     if file.read(len(MAGIC)) != MAGIC:
-        raise ConfigError(f"{path}: not a file of messages, which begins with OMQ1")
+        raise _unusable(f"{path}: not a file of messages, which begins with OMQ1")
     count = 0
     while True:
         at = file.tell()
         head = file.read(_HEAD.size)
         if len(head) < _HEAD.size:
-            raise ConfigError(f"{path}: cut short after {count} messages")
+            raise _unusable(f"{path}: cut short; whole messages in it: {count}")
         size, check = _HEAD.unpack(head)
         if size == 0:
             if check != count:
-                raise ConfigError(f"{path}: has {count} messages instead of {check}")
+                raise _unusable(f"{path}: has {count} messages instead of {check}")
             return
         if size > _MAX_RECORD:
-            raise ConfigError(f"{path}: a record of {size} bytes at {at}")
+            raise _unusable(f"{path}: a record of {size} bytes at {at}")
         record = file.read(size)
         if len(record) < size:
-            raise ConfigError(f"{path}: cut short after {count} messages")
+            raise _unusable(f"{path}: cut short; whole messages in it: {count}")
         if zlib.crc32(record) != check:
-            raise ConfigError(f"{path}: the record at {at} is damaged")
+            raise _unusable(f"{path}: the record at {at} is damaged")
         try:
             message = _decode(record)
             UserMessage(message.packet)
         except (msgspec.MsgspecError, MsmqError) as exc:
-            raise ConfigError(f"{path}: the record at {at} is no message: {exc}") from exc
+            raise _unusable(f"{path}: the record at {at} is no message: {exc}") from exc
         count += 1
         yield message
 
@@ -185,6 +217,6 @@ def _read_json(path: Path, file: BinaryIO) -> Iterator[SavedMessage]:
                 packet,
             )
         except (msgspec.MsgspecError, KeyError, TypeError, ValueError, MsmqError) as exc:
-            raise ConfigError(
+            raise _unusable(
                 f"{path}, line {number}: not a saved message, which has its packet: {exc}"
             ) from exc

@@ -29,12 +29,12 @@ class Place:
 
     Attributes:
         name: a name that opens it.
-        messages: how many are there, as far as known.
+        messages: how many were there when it was listed; None if that is not known.
     """
 
     name: str
     kind: PlaceKind
-    messages: int = 0
+    messages: int | None = None
 
     @property
     def access(self) -> Access:

@@ -9,6 +9,7 @@ from uuid import UUID
 from openmsmq.client import QueueManager, ReceivedMessage
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
 from .filters import Condition, Matcher
 from .pacing import Pace
@@ -51,6 +52,7 @@ def search(
     places: Sequence[Place],
     condition: Condition | None = None,
     *,
+    after: int = 0,
     limit: int | None = None,
     progress: Callable[[SearchProgress], None] | None = None,
     stopped: Callable[[], bool] | None = None,
@@ -58,7 +60,8 @@ def search(
 ) -> Iterator[FoundMessage]:
     """Look through places in their order, each in the order of arrival; take nothing.
 
-    Messages that arrive while a place is searched are left out, locked ones are not seen. A place
+    Messages that arrive while a place is searched are left out, and so are places that were empty
+    when they were listed; locked messages are not seen. A place
     that is deleted meanwhile, or that the caller may not read, is noted in the progress. While the
     machine is busy the search rests between blocks.
 
@@ -66,6 +69,7 @@ def search(
         manager: a connection that nothing else uses while the search runs.
         places: from `list_places` or `place_of`.
         condition: from `parse_filter`; None holds for all.
+        after: lookup id in the first place; what came before it, and itself, is left out.
         limit: end after so many.
         progress: called after each block and at the end, with the same object.
         stopped: asked after each block; True ends the search.
@@ -75,7 +79,7 @@ def search(
         QueueError: a single place cannot be searched.
         ConnectionLost: the queue manager is gone.
     """
-    state = SearchProgress(total=sum(place.messages for place in places))
+    state = SearchProgress(total=sum(place.messages or 0 for place in places))
     matcher = Matcher(condition)
     moment = time.time() if now is None else now
     pace = Pace()
@@ -84,7 +88,8 @@ def search(
     for place in places:
         state.place = place.name
         try:
-            for found in _search_place(manager, place, matcher, moment, machine, state):
+            begin = after & SEQUENCE_MASK if place is places[0] else 0
+            for found in _search_place(manager, place, matcher, moment, machine, state, begin):
                 if found is None:
                     if progress is not None:
                         progress(state)
@@ -115,12 +120,16 @@ def _search_place(
     now: float,
     machine: bytes,
     state: SearchProgress,
+    begin: int,
 ) -> Iterator[ReceivedMessage | None]:
     """The messages of one place; None after each block."""
+    if place.messages == 0:
+        # A queue manager has many that are empty: none is opened in vain.
+        return
     with manager.open_queue(place.name, place.access) as queue:
         info = queue.ranges.info()
-        state.total += info.count - place.messages
-        blocks = queue.ranges.peek(0, info.last, block_rows=BLOCK_ROWS)
+        state.total += info.count - (place.messages or 0)
+        blocks = queue.ranges.peek(begin, info.last, block_rows=BLOCK_ROWS)
         try:
             for block in blocks:
                 state.looked_at += len(block.ends)

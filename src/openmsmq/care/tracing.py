@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from openmsmq.client import QueueManager, ReceivedMessage
+from openmsmq.client import BrowsedMessage, QueueManager
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.scalars import MessageIdentifier
@@ -13,14 +13,13 @@ from .places import Place, list_places
 from .reasons import remedy
 
 _ABSENT: Final = (
-    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
     Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
     Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE,
 )
 _WORDS: Final = {
     "arrived": "arrived in {place}",
     "received": "was received from {place}",
-    "aborted": "went back into {place}: the transaction that had received it was aborted",
+    "aborted": "went back into {place}: its reader gave it back, or its transaction was aborted",
     "moved": "was moved to {place}",
     "removed": "left {place}: {reason}",
     "sent": "was sent to {place}",
@@ -45,14 +44,14 @@ class Trace:
     """What is known of a message.
 
     Attributes:
-        places: where it is now, and the message there.
+        places: where it is now, and the message there, even if readers do not see it.
         events: what happened, the oldest first.
         why: why nothing is known, or more is not; empty if the record is complete.
         not_searched: places that could not be searched, and why.
     """
 
     id: str
-    places: list[tuple[Place, ReceivedMessage]]
+    places: list[tuple[Place, BrowsedMessage]]
     events: list[TraceEvent]
     why: str
     not_searched: list[tuple[str, str]]
@@ -66,18 +65,23 @@ def trace_message(manager: QueueManager, message_id: str) -> Trace:
         QueueError: the caller may not see dead letters.
     """
     identifier = str(MessageIdentifier.from_text(message_id))
-    places: list[tuple[Place, ReceivedMessage]] = []
+    places: list[tuple[Place, BrowsedMessage]] = []
     not_searched: list[tuple[str, str]] = []
     for place in list_places(manager):
         try:
             with manager.open_queue(place.name, place.access) as queue:
-                places.append((place, queue.peek_by_id(identifier)))
+                message = queue.ranges.find(identifier)
         except QueueError as exc:
             if exc.code not in _ABSENT:
                 not_searched.append((place.name, str(exc)))
+        else:
+            if message is not None:
+                places.append((place, message))
     history = manager.message_history(identifier)
     events = [in_words(each) for each in history["events"]]
-    return Trace(identifier, places, events, _why(manager, identifier, history), not_searched)
+    states = [message.state for _place, message in places]
+    why = _why(manager, identifier, history, states)
+    return Trace(identifier, places, events, why, not_searched)
 
 
 def in_words(event: dict[str, Any]) -> TraceEvent:
@@ -87,14 +91,17 @@ def in_words(event: dict[str, Any]) -> TraceEvent:
     return TraceEvent(event["time"], event["event"], event["place"], reason, text)
 
 
-def _why(manager: QueueManager, identifier: str, history: dict[str, Any]) -> str:
+def _why(manager: QueueManager, identifier: str, history: dict[str, Any], states: list[str]) -> str:
     if not history["kept"]:
         return "The queue manager keeps no history: history_bytes is 0."
-    if any(event["event"] == "arrived" for event in history["events"]):
+    # A message that waits for its time arrives then.
+    if any(event["event"] == "arrived" for event in history["events"]) or "delayed" in states:
         return ""
     if history["since"] is None:
         return "The history is empty: nothing has happened since it is kept."
     since = datetime.fromtimestamp(history["since"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    if states or history["events"]:
+        return f"Its arrival is not in the history, which begins at {since}."
     own = MessageIdentifier.from_text(identifier).source
     if str(own).lower() == manager.identity.guid.strip("{}").lower():
         return f"It was sent here before {since}, where the history begins, or never."

@@ -16,11 +16,13 @@ from openmsmq.care.jobs import (
     JobRunner,
     JobSpec,
     Limits,
+    dry_run_undo,
     job_ids,
     load_job,
     plan_job,
     undo_job,
 )
+from openmsmq.care.jobs.planning import job_id
 from openmsmq.wire.errors import ConfigError
 
 ORDERS = r".\private$\orders"
@@ -136,6 +138,12 @@ def test_messages_without_a_way_stay(jobs: Jobs) -> None:
     assert len(bodies(qm, ORDERS)) == 3
 
 
+def test_ids_of_jobs_sort_by_time() -> None:
+    ids = [job_id(1_800_000_000 + step / 1000) for step in range(0, 3000, 7)]
+    assert ids == sorted(ids)
+    assert {len(each) for each in ids} == {24}
+
+
 def test_moves_and_their_undo(jobs: Jobs) -> None:
     qm = jobs.manager
     send(qm, 30)
@@ -146,8 +154,11 @@ def test_moves_and_their_undo(jobs: Jobs) -> None:
     assert len(bodies(qm, f"{ORDERS};held")) == 12
     qm.open_queue(f"{ORDERS};held").receive(timeout=5)
     qm.flush()
+    assert dry_run_undo(qm, job)[1:] == (11, 1)
+    assert len(bodies(qm, ORDERS)) == 18
     assert undo_job(qm, job)[1:] == (11, 1)
     assert len(bodies(qm, ORDERS)) == 29
+    assert dry_run_undo(qm, job)[1:] == (0, 0)
 
 
 def test_a_move_that_is_refused_says_so_before(jobs: Jobs) -> None:
@@ -351,9 +362,14 @@ def test_an_undo_that_was_killed_goes_on(jobs: Jobs) -> None:
     _, job = jobs.run(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
     undo_job(qm, job)
     journal = job.folder / "journal.jsonl"
+    assert job.state == "undone"
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
-    again = undo_job(qm, load_job(job.folder))
+    half_undone = load_job(job.folder)
+    assert (half_undone.state, half_undone.ended) == ("undoing", True)
+    assert dry_run_undo(qm, half_undone)[1:] == (0, 0)
+    again = undo_job(qm, half_undone)
     assert (again.undone, again.gone) == (5, 0)
+    assert half_undone.state == "undone"
     assert len(bodies(qm, ORDERS)) == 5
 
 
@@ -385,6 +401,7 @@ def test_what_was_deleted_with_its_queue_is_gone_and_the_rest_goes_back(jobs: Jo
     let_die(qm, 2, BILLS)
     _, job = jobs.run(kind=JobKind.RETRY, sources=DEAD_LETTER_QUEUES, limits=Limits.LIFT)
     qm.delete_queue(ORDERS)
+    assert dry_run_undo(qm, job)[1:] == (2, 3)
     undone = undo_job(qm, job)
     assert (undone.undone, undone.gone) == (2, 3)
     assert len(bodies(qm, ";deadletter")) == 2

@@ -78,6 +78,18 @@ def filter_terms(text: str) -> list[Term]:
     return _Parser(_tokens(text), text).factors()
 
 
+def _unreadable(text: str, at: int) -> FilterError:
+    """What is wrong with what follows a place, after blanks."""
+    rest = text[at:].lstrip()
+    character = len(text) - len(rest) + 1
+    if rest[0] in "'\"":
+        return FilterError(
+            f"the quotation mark {rest[0]} at character {character} is not closed",
+            f"End the text with {rest[0]}; a mark inside it is written twice.",
+        )
+    return FilterError(f"{rest[:20]!r} at character {character} cannot be read")
+
+
 def _tokens(text: str) -> list[Token]:
     found: list[Token] = []
     at = 0
@@ -85,7 +97,7 @@ def _tokens(text: str) -> list[Token]:
     while at < len(stripped):
         match = _TOKEN.match(stripped, at)
         if match is None:
-            raise FilterError(f"{stripped[at : at + 20]!r} at character {at + 1} cannot be read")
+            raise _unreadable(stripped, at)
         quoted = match["quoted"]
         if quoted:
             mark = quoted[0]

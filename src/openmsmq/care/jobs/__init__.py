@@ -11,7 +11,7 @@ from .job import Job, Outcome, PlannedMessage, job_ids, jobs_directory, load_job
 from .planning import plan_job
 from .running import JobReport, JobRunner, report_of
 from .spec import JobKind, JobSpec, Limits
-from .undoing import UndoReport, undo_job
+from .undoing import UndoReport, dry_run_undo, undo_job
 
 __all__ = [
     "Job",
@@ -23,6 +23,7 @@ __all__ = [
     "Outcome",
     "PlannedMessage",
     "UndoReport",
+    "dry_run_undo",
     "job_ids",
     "jobs_directory",
     "load_job",

@@ -146,9 +146,9 @@ class Job:
 
     @property
     def state(self) -> str:
-        """`planned`, `unfinished`, `stopped`, `finished` or `undone`."""
-        if self.undone:
-            return "undone"
+        """`planned`, `unfinished`, `stopped`, `finished`, `undoing` or `undone`."""
+        if self.undoing or self.undone:
+            return "undone" if self.undone.keys() >= self.done.keys() else "undoing"
         if self.finished:
             return "finished"
         if self.stopped:
@@ -157,8 +157,17 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to do: it is finished, or was undone."""
-        return self.state in ("finished", "undone")
+        """Whether it does not go on: it is finished, or its undo has begun."""
+        return self.state in ("finished", "undoing", "undone")
+
+    @property
+    def left_to_undo(self) -> list[Batch]:
+        """The batches that were carried out and not undone, the last first."""
+        return [
+            batch
+            for batch in reversed(self.batches)
+            if batch.number in self.done and batch.number not in self.undone
+        ]
 
     @property
     def can_be_undone(self) -> bool:

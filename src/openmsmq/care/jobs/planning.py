@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from openmsmq.care.filters import Matcher
-from openmsmq.care.packet_files import load_messages
+from openmsmq.care.packet_files import check_file_to_save, load_messages
 from openmsmq.care.places import find_place
 from openmsmq.care.search import SearchProgress, search
 from openmsmq.client import QueueManager, ReceivedMessage
@@ -39,9 +39,11 @@ def plan_job(
 
     Raises:
         QueueError: the job cannot be, or a queue cannot be read.
-        ConfigError: the file of a load cannot be read.
+        ConfigError: the file of a load cannot be read, or that of a save cannot be written.
     """
     spec.check()
+    if spec.kind is JobKind.SAVE:
+        check_file_to_save(Path(spec.file))
     find = _from_file if spec.kind is JobKind.LOAD else _from_queues
     messages: list[PlannedMessage] = []
     for message in find(manager, spec, progress, stopped):
@@ -50,17 +52,24 @@ def plan_job(
             break
     # Sorting is stable: messages for one destination keep the order in which they arrived.
     messages.sort(key=lambda each: (each.source, each.destination, each.transactional))
-    forget_old_jobs(directory, time.time())
-    identifier = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+    now = time.time()
+    forget_old_jobs(directory, now)
+    identifier = job_id(now)
     plan = Plan(
         id=identifier,
         spec=spec,
-        created=time.time(),
+        created=now,
         queue_manager=manager.identity.guid,
         messages=len(messages),
         bytes=sum(message.size for message in messages),
     )
     return store_job(directory / identifier, plan, messages)
+
+
+def job_id(utc: float) -> str:
+    """A new id; ids sort in the order of their times, also within a second."""
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(utc))
+    return f"{moment}-{int(utc % 1 * 0x10000):04x}{secrets.token_hex(2)}"
 
 
 def _from_queues(

@@ -1,5 +1,6 @@
 """What a job is to do, as data."""
 
+import math
 from enum import StrEnum
 from typing import Any, Final
 
@@ -100,6 +101,6 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
             return "the portion has one message at least"
         if not 1 <= self.step <= MOST_STEP_MESSAGES:
             return f"a step has 1 to {MOST_STEP_MESSAGES} messages"
-        if self.rate is not None and not self.rate > 0:
-            return "the rate is above 0"
+        if self.rate is not None and not 0 < self.rate < math.inf:
+            return "the rate is a number above 0"
         return ""

@@ -19,7 +19,10 @@ from .steps import opened
 
 
 class UndoReport(NamedTuple):
-    """What an undo did: how many messages are back, and how many were gone from where they were."""
+    """What an undo did: how many messages are back, and how many were gone from where they were.
+
+    Of a dry run, how many would be.
+    """
 
     id: str
     undone: int
@@ -36,15 +39,7 @@ def undo_job(manager: QueueManager, job: Job) -> UndoReport:
     Raises:
         QueueError: the job cannot be undone, or is one of another queue manager.
     """
-    job.check_queue_manager(manager.identity)
-    if not job.can_be_undone:
-        raise QueueError(
-            Hresult.MQ_ERROR_ILLEGAL_OPERATION,
-            f"a {job.spec.kind} from {', '.join(job.spec.sources)} cannot be undone",
-            cause="The messages are gone for good, nothing was changed, or they came from a "
-            "journal, into which nothing can be moved.",
-            remedy="Save messages before you remove them; `openmsmq load` sends them again.",
-        )
+    _check(manager, job)
     with ExitStack() as held:
         try:
             held.enter_context(locked_directory(job.folder))
@@ -56,11 +51,51 @@ def undo_job(manager: QueueManager, job: Job) -> UndoReport:
             ) from exc
         journal = Journal(job)
         held.callback(journal.close)
-        for batch in reversed(job.batches):
-            if batch.number in job.done and batch.number not in job.undone:
-                gone = _undo_batch(manager, job, batch, journal)
-                journal.write("undo", batch=batch.number, gone=gone)
+        for batch in job.left_to_undo:
+            gone = _undo_batch(manager, job, batch, journal)
+            journal.write("undo", batch=batch.number, gone=gone)
     return undo_report(job)
+
+
+def dry_run_undo(manager: QueueManager, job: Job) -> UndoReport:
+    """How many messages `undo_job` would put back now, and how many are gone; changes nothing.
+
+    Raises:
+        QueueError: the job cannot be undone, or is one of another queue manager.
+    """
+    _check(manager, job)
+    undone = gone = 0
+    for batch in job.left_to_undo:
+        done = job.done[batch.number]
+        handled = _handled(batch, done)
+        there = _still_there(manager, batch, handled, done)
+        noted = job.undoing.get(batch.number)
+        gone += len(handled) - len(there) if noted is None else len(noted.gone)
+        undone += len(there)
+    return UndoReport(job.plan.id, undone, gone)
+
+
+def _check(manager: QueueManager, job: Job) -> None:
+    job.check_queue_manager(manager.identity)
+    if not job.can_be_undone:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_OPERATION,
+            f"a {job.spec.kind} from {', '.join(job.spec.sources)} cannot be undone",
+            cause="The messages are gone for good, nothing was changed, or they came from a "
+            "journal, into which nothing can be moved.",
+            remedy="Save messages before you remove them; `openmsmq load` sends them again.",
+        )
+
+
+def _still_there(
+    manager: QueueManager, batch: Batch, handled: list[int], done: Entry
+) -> dict[int, int]:
+    """The lookup ids of messages that can be put back, by their places."""
+    destination = batch.messages[0].destination
+    if not handled or _is_elsewhere(manager, destination) or not _is_there(manager, destination):
+        return {}
+    with opened(manager, destination) as queue:
+        return _there(queue, handled, done)
 
 
 def undo_report(job: Job) -> UndoReport:
