@@ -13,11 +13,14 @@ from typing import Any, Final, NamedTuple
 import pytest
 from tests.admin.console_process import Watched, children, wait_until, watched
 from tests.interop.loopback import new_address
+from tests.net.certificate import Authority
 
 import openmsmq
 
 ORDERS: Final = r".\private$\orders"
 GIBIBYTE: Final = 1 << 30
+# In place of the threshold of the rule, which takes a while to reach.
+JOURNAL_MESSAGES: Final = 100
 
 
 class Machine(NamedTuple):
@@ -42,20 +45,33 @@ def machine_at(folder: Path, **settings: Any) -> Iterator[Machine]:
     folder.mkdir(exist_ok=True)
     config, faults = folder / "qm.toml", folder / "faults.json"
     config.write_text("\n".join(f"{key} = {json.dumps(value)}" for key, value in settings.items()))
-    ports = [word for port in _open_ports(settings) for word in (f"--{port}-port", "2103")]
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONPATH", str(Path(__file__).with_name("machine")))
+            patch.setenv("PYTHONPATH", str(Path(__file__).with_name("machine")), os.pathsep)
             patch.setenv("FAULTY_MACHINE", str(faults))
-            options = ("--config", str(config), "--binary-port", "0", *ports)
-            manager = stack.enter_context(watched(folder, *options))
+            manager = stack.enter_context(
+                watched(folder, "--config", str(config), *_ports(settings))
+            )
         yield Machine(manager, settings, faults, stack)
         faults.unlink(missing_ok=True)
 
 
-def _open_ports(settings: dict[str, Any]) -> list[str]:
-    """Who takes part in transactions of others listens for remote calls."""
-    return ["rpc"] if "coordinator_hosts" in settings else []
+def _ports(settings: dict[str, Any]) -> Iterator[str]:
+    """Who has an address listens where others look; for remote calls, if in their transactions."""
+    yield from ("--binary-port", "1801" if "bind" in settings else "0")
+    if "coordinator_hosts" in settings:
+        yield from ("--rpc-port", "2103")
+
+
+def _keep_reader(machine: Machine) -> None:
+    """Have the queue open, without a receive."""
+    machine.stack.enter_context(machine.connect()).open_queue(ORDERS).peek(timeout=5)
+
+
+def _peer(machine: Machine) -> Machine:
+    """Another machine, as long as this one runs."""
+    folder = machine.faults.parent / "peer"
+    return machine.stack.enter_context(machine_at(folder, bind=new_address()))
 
 
 # Faults
@@ -86,6 +102,42 @@ def let_a_message_die(machine: Machine) -> None:
 def fill_a_queue(machine: Machine) -> None:
     with machine.connect() as client:
         client.create_queue(ORDERS, quota=1).send_and_wait(openmsmq.Message(bytes(800)))
+    _keep_reader(machine)
+
+
+def fill_all_queues(machine: Machine) -> None:
+    with machine.connect() as client:
+        client.create_queue(ORDERS).send_and_wait(openmsmq.Message("x"))
+    _keep_reader(machine)
+
+
+def fill_a_journal(machine: Machine) -> None:
+    with machine.connect() as client:
+        queue = client.create_queue(ORDERS, journal=True)
+        for _ in range(JOURNAL_MESSAGES):
+            queue.send("x")
+            queue.receive(timeout=5)
+
+
+def send_faster_than_is_received(machine: Machine) -> None:
+    with machine.connect() as client:
+        queue = client.create_queue(ORDERS)
+        # The empty queue is seen as well.
+        time.sleep(3)
+        for _ in range(1_100):
+            queue.send("x")
+        client.flush()
+    _keep_reader(machine)
+
+
+def go_offline(machine: Machine) -> None:
+    with machine.connect() as client:
+        client.take_offline()
+
+
+def let_a_certificate_end(machine: Machine) -> None:
+    """Its settings say so already."""
+    assert "https_certificate" in machine.settings
 
 
 def lose_a_link(machine: Machine) -> None:
@@ -93,6 +145,18 @@ def lose_a_link(machine: Machine) -> None:
         # Nobody listens there.
         client.send("DIRECT=TCP:127.9.9.9\\private$\\away", openmsmq.Message(b"x"))
         client.flush()
+
+
+def forget_a_delivered_message(machine: Machine) -> None:
+    peer = _peer(machine)
+    with peer.connect() as client:
+        client.create_queue(ORDERS, transactional=True)
+    far = peer.settings["bind"]
+    with machine.connect() as client:
+        message = openmsmq.Message("x", dead_letter=True)
+        client.send(rf"DIRECT=TCP:{far}\private$\orders", message, transaction="single")
+        wait_until(lambda: any(each["awaiting_final_ack"] for each in client.outgoing()))
+    machine.break_down(clock_seconds=7200)
 
 
 def kill_the_console(machine: Machine) -> None:
@@ -122,7 +186,29 @@ def hang_now_and_then(machine: Machine) -> None:
 def forget_a_message(machine: Machine) -> None:
     with machine.connect() as client:
         client.create_queue(ORDERS).send_and_wait(openmsmq.Message("x"))
+    _keep_reader(machine)
     machine.break_down(clock_seconds=7200)
+
+
+def forget_a_queue(machine: Machine) -> None:
+    with machine.connect() as client:
+        client.create_queue(ORDERS).send_and_wait(openmsmq.Message("x"))
+    machine.break_down(clock_seconds=120)
+
+
+def have_a_peer_with_a_wrong_clock(machine: Machine) -> None:
+    with machine.connect() as client:
+        client.create_queue(ORDERS)
+    peer = _peer(machine)
+    peer.break_down(clock_seconds=300)
+    with peer.connect() as client:
+        client.send(
+            rf"DIRECT=TCP:{machine.settings['bind']}\private$\orders", openmsmq.Message("x")
+        )
+        client.flush()
+    _keep_reader(machine)
+    # The next console looks at its start.
+    _kill_child(machine)
 
 
 def forget_a_transaction(machine: Machine) -> None:
@@ -215,9 +301,17 @@ FAULTS: Final = tuple(
         (poison, "MsmqPoisonMessages"),
         (let_a_message_die, "MsmqDeadLetters"),
         (fill_a_queue, "MsmqQueueNearQuota"),
+        (fill_all_queues, "MsmqQuotaUsedUp"),
+        (fill_a_journal, "MsmqJournalGrows"),
+        (send_faster_than_is_received, "MsmqQueueGrows"),
+        (go_offline, "MsmqOffline"),
+        (let_a_certificate_end, "MsmqCertificateEnds"),
         (lose_a_link, "MsmqLinkDown"),
+        (forget_a_delivered_message, "MsmqNotAcknowledged"),
         (kill_the_console, "MsmqConsoleRestarts"),
         (forget_a_message, "MsmqMessagesWait"),
+        (forget_a_queue, "MsmqNoReader"),
+        (have_a_peer_with_a_wrong_clock, "MsmqClockWrong"),
         (forget_a_transaction, "MsmqTransactionOld"),
         # What is full has little left, too.
         (fill_the_disk, "MsmqDiskFull", "MsmqDiskLow"),
@@ -238,6 +332,13 @@ def settings_for(fault: Fault, folder: Path) -> dict[str, Any]:
         return {"segment_bytes": 1 << 20}
     if fault.make is lose_a_coordinator:
         return transaction_settings(new_address(), new_address())
+    if fault.make is fill_all_queues:
+        return {"quota_kilobytes": 1}
+    if fault.make in (forget_a_delivered_message, have_a_peer_with_a_wrong_clock):
+        return {"bind": new_address()}
+    if fault.make is let_a_certificate_end:
+        certificate, key = Authority(folder).issue("127.0.0.1")
+        return {"https_certificate": str(certificate), "https_key": str(key)}
     if fault.make is change_a_definition:
         file = folder / "definitions.toml"
         file.write_text("[[queues]]\npath = '.\\private$\\orders'\n")

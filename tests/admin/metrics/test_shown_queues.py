@@ -1,5 +1,7 @@
 """The series of queues: those that are shown, and lines that stay."""
 
+import re
+
 import pytest
 from tests.admin.test_history import head, queues
 
@@ -53,10 +55,53 @@ def test_only_blocks_with_changes_are_written_again() -> None:
     assert [old is new for old, new in zip(before, after, strict=True)] == [True, False, True]
 
 
+def test_only_journals_with_a_quota_have_a_series_of_it() -> None:
+    picture = picture_of(2)
+    changes = {"number": 1, "journal_quota": 2}, {"number": 2, "journal_quota": 0xFFFFFFFF}
+    picture.take([head(2), queues(*changes)])
+    lines = re.findall(r"(?m)^msmq_queue_journal_quota_bytes.*", text_of(ShownQueues(picture, 9)))
+    assert [line.rpartition(" ")[2] for line in lines] == ["2048"]
+
+
 def test_queues_above_the_limit_are_summed() -> None:
     text = text_of(ShownQueues(picture_of(8), 6))
     assert 'msmq_queue_messages{queue="(other)"} 15\n' in text
     assert text.count("msmq_queue_messages{") == 7
+
+
+def test_counters_of_the_other_queues_never_go_back() -> None:
+    picture = Picture()
+    numbers = (1, 2, 3, 4)
+    rows = [
+        {"number": number, "arrived_messages": 10 * number, "poisoned_messages": 1}
+        for number in numbers
+    ]
+    first = queues(*rows, new=numbers)
+    first["deleted"] = [(number, 0xC001, number) for number in numbers]
+    process = {"start_time": 1.0}
+    picture.take([head(complete=True, process=process), first])
+    shown = ShownQueues(picture, 2)
+
+    def counters() -> tuple[int, ...]:
+        text = text_of(shown)
+        names = ("arrived_messages", "poisoned_messages", "deleted_messages")
+        series = (rf'{name}_total{{queue="\(other\)"[^}}]*}} (\d+)' for name in names)
+        return tuple(int(number) for each in series for number in re.findall(each, text))
+
+    assert counters() == (70, 2, 7)
+    picture.take([head(2, removed=[4], process=process)])
+    shown = ShownQueues(picture, 2, before=shown)
+    assert counters() == (70, 2, 7)
+    # The third gets series of its own, and a new one has none.
+    picture.take([head(3, removed=[1], process=process)])
+    shown = ShownQueues(picture, 2, before=shown)
+    new = {"number": 5, "arrived_messages": 3}
+    picture.take([head(4, process=process), queues(new, new=(5,))])
+    shown = ShownQueues(picture, 2, before=shown)
+    assert counters() == (73, 2, 7)
+    picture.take([head(complete=True, process={"start_time": 2.0}), first])
+    shown = ShownQueues(picture, 2, before=shown)
+    assert counters() == (70, 2, 7)
 
 
 def test_rows_may_be_in_any_order() -> None:

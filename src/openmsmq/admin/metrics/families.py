@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from openmsmq.admin.meters import REQUEST_BOUNDS, ConsoleMeters
 from openmsmq.admin.picture import Picture
+from openmsmq.admin.surroundings import Surroundings
 
 from .text import Family, histogram, labelled, labels, listed, number, single
 
@@ -30,12 +31,12 @@ def manager_families(picture: Picture) -> Iterator[Family]:
     ready = status["state"].lower() == "ready"
     yield single("msmq_ready", "gauge", "1 when it is ready, else 0.", int(ready))
     yield single("msmq_start_time_seconds", "gauge", "When it started.", process["start_time"])
-    yield single(
-        "msmq_throttled",
-        "gauge",
-        "1 while new messages are refused: disk full.",
-        int(status["throttled"]),
-    )
+    for key, description in (
+        ("throttled", "1 while new messages are refused: disk full."),
+        ("quota_used_up", "1 while new messages are refused: quota of all queues used up."),
+        ("online", "1 while it talks to other queue managers, else 0."),
+    ):
+        yield single(f"msmq_{key}", "gauge", description, int(status[key]))
     kinds = Counter(queue.kind for queue in picture.queues.values())
     kinds["outgoing"] = status["outgoing_queues"]
     yield labelled(
@@ -200,6 +201,25 @@ def store_families(picture: Picture) -> Iterator[Family]:
     yield single("msmq_store_segments", "gauge", "Files of the log.", process["segments"])
     yield single(
         "msmq_store_stored_messages", "gauge", "Messages on disk.", status["stored_messages"]
+    )
+
+
+def surroundings_families(surroundings: Surroundings) -> Iterator[Family]:
+    """Certificates, and clocks of other queue managers that are wrong."""
+    yield labelled(
+        "msmq_certificate_end_timestamp_seconds",
+        "gauge",
+        "When a certificate of the configuration ends; 0 if it cannot be read.",
+        [
+            (labels(key=key), 0 if isinstance(end, str) else end)
+            for key, end in surroundings.certificates.items()
+        ],
+    )
+    yield labelled(
+        "msmq_clock_ahead_seconds",
+        "gauge",
+        "By how much the clock of another queue manager is ahead, above console_clock_seconds.",
+        [(labels(peer=peer), round(ahead, 3)) for peer, ahead in surroundings.clocks.items()],
     )
 
 

@@ -65,6 +65,7 @@ def queue_families(shown: ShownQueues, utc: float) -> Iterator[Family]:
         yield _sparse(series, shown)
     yield _ages(shown, utc)
     yield _quotas(shown)
+    yield _journal_quotas(shown)
     yield _last_received(shown)
     yield _deleted(shown)
     yield single(
@@ -86,23 +87,27 @@ def _family(series: QueueSeries, shown: ShownQueues) -> Family:
     def pieces() -> Iterator[bytes]:
         yield from shown.lines(name, shown.values(column))
         if shown.others:
-            yield _other(name, sum(shown.other_values(column)))
+            counter = series.kind == "counter"
+            total = shown.other_count(column) if counter else sum(shown.other_values(column))
+            yield _other(name, total)
 
     return Family(name, series.kind, series.help, pieces)
 
 
 def _sparse(series: QueueSeries, shown: ShownQueues) -> Family:
     name, column = f"msmq_queue_{series.name}", series.column
-    return listed(
-        name,
-        series.kind,
-        series.help,
-        lambda: [
+
+    def lines() -> list[str]:
+        found = [
             f'{name}{{queue="{escaped(queue.path)}"}} {count}'
             for queue, count in zip(shown.queues, shown.values(column), strict=True)
             if count
-        ],
-    )
+        ]
+        if others := shown.other_count(column):
+            found.append(f'{name}{{queue="{OTHER}"}} {others}')
+        return found
+
+    return listed(name, series.kind, series.help, lines)
 
 
 def _ages(shown: ShownQueues, utc: float) -> Family:
@@ -134,6 +139,20 @@ def _quotas(shown: ShownQueues) -> Family:
     )
 
 
+def _journal_quotas(shown: ShownQueues) -> Family:
+    """Few queues have one: only these have a series."""
+    name = "msmq_queue_journal_quota_bytes"
+
+    def lines() -> list[str]:
+        return [
+            f'{name}{{queue="{escaped(queue.path)}"}} {kilobytes * KIBIBYTE}'
+            for queue, kilobytes in zip(shown.queues, shown.values("journal_quota"), strict=True)
+            if kilobytes < NO_QUOTA
+        ]
+
+    return listed(name, "gauge", "How many bytes its journal may have, if it has a quota.", lines)
+
+
 def _last_received(shown: ShownQueues) -> Family:
     name = "msmq_queue_last_received_timestamp_seconds"
 
@@ -154,12 +173,9 @@ def _deleted(shown: ShownQueues) -> Family:
             for queue in shown.queues
             for reason, count in queue.deleted.items()
         ]
-        sums: dict[str, int] = {}
-        for queue in shown.others:
-            for reason, count in queue.deleted.items():
-                sums[reason] = sums.get(reason, 0) + count
         found += [
-            f'{name}{{queue="{OTHER}",reason="{reason}"}} {count}' for reason, count in sums.items()
+            f'{name}{{queue="{OTHER}",reason="{reason}"}} {count}'
+            for reason, count in shown.other_deleted().items()
         ]
         return found
 

@@ -19,6 +19,7 @@ from .families import (
     manager_families,
     outgoing_families,
     store_families,
+    surroundings_families,
 )
 from .queue_families import queue_families
 from .shown_queues import ShownQueues
@@ -138,6 +139,7 @@ class Families:
             yield listed(
                 "msmq_ready", "gauge", "1 when it is ready, else 0.", lambda: ("msmq_ready 0",)
             )
+        yield from surroundings_families(console.surroundings)
         yield from console_families(console.meters, console.settings.restarts)
 
     def _queues(self, pattern: str) -> ShownQueues:
@@ -146,7 +148,7 @@ class Families:
         if pattern:
             return ShownQueues(picture, limit, pattern)
         if self._shown is None or self._shown.generation != picture.generation:
-            self._shown = ShownQueues(picture, limit)
+            self._shown = ShownQueues(picture, limit, before=self._shown)
         return self._shown
 
 

@@ -1,8 +1,9 @@
 """Which queues have series of their own, and their lines: written again only when they change."""
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import compress
 from operator import add
 from typing import Any, Final
 
@@ -12,6 +13,14 @@ from .text import encoded, escaped
 
 # How many lines are kept, or written again, together.
 BLOCK: Final = 500
+# Columns that only grow.
+COUNTERS: Final = (
+    "arrived_messages",
+    "arrived_bytes",
+    "received_messages",
+    "aborted_messages",
+    "poisoned_messages",
+)
 
 
 class ShownQueues:
@@ -20,13 +29,23 @@ class ShownQueues:
     A scrape of ten thousand queues has more than a hundred thousand lines, of which few are others
     than in the scrape before. So the lines are kept in blocks, each with the values that it shows.
 
+    Args:
+        before: what was shown last. What its other queues counted stays in the sums when they are
+            deleted or get series of their own, as counters never go back.
+
     Attributes:
         queues: those with series of their own.
         others: those that are summed.
         generation: that of the picture; in another one these are not the queues that there are.
     """
 
-    def __init__(self, picture: Picture, limit: int, pattern: str = "") -> None:
+    def __init__(
+        self,
+        picture: Picture,
+        limit: int,
+        pattern: str = "",
+        before: "ShownQueues | None" = None,
+    ) -> None:
         queues = sorted(picture.queues.values(), key=lambda queue: queue.number)
         if pattern:
             wanted = pattern.lower()
@@ -37,8 +56,22 @@ class ShownQueues:
         self._picture = picture
         self._rows, self._other_rows = _rows(self.queues), _rows(self.others)
         self._labels = [f'{{queue="{escaped(queue.path)}"}} ' for queue in self.queues]
+        # The counters of the others when they were last asked for.
+        self._seen = {column: self.other_values(column) for column in COUNTERS}
+        self._left = dict.fromkeys(COUNTERS, 0)
+        self._left_deleted: dict[str, int] = {}
+        self._started = picture.head.get("process", {}).get("start_time")
+        if before is not None and before._started == self._started:
+            self._carry_on(before)
         # By name and first line: the values, and the lines.
         self._blocks: dict[tuple[str, int], tuple[bytes, bytes]] = {}
+
+    def _carry_on(self, before: "ShownQueues") -> None:
+        numbers = {queue.number for queue in self.others}
+        left = [queue.number not in numbers for queue in before.others]
+        for column, values in before._seen.items():
+            self._left[column] = before._left[column] + sum(compress(values, left))
+        self._left_deleted = _sums(before._left_deleted, compress(before.others, left))
 
     def values(self, column: str) -> "array[Any]":
         """A column of the queues with series of their own."""
@@ -47,6 +80,16 @@ class ShownQueues:
     def other_values(self, column: str) -> "array[Any]":
         """A column of the others."""
         return self._of(self._other_rows, column)
+
+    def other_count(self, column: str) -> int:
+        """What the others, and those that were among them, have counted."""
+        values = self._seen[column] = self.other_values(column)
+        count: int = self._left[column] + sum(values)
+        return count
+
+    def other_deleted(self) -> dict[str, int]:
+        """The same of the messages that left them unread, by reason."""
+        return _sums(self._left_deleted, self.others)
 
     def _of(self, rows: Sequence[int], column: str) -> "array[Any]":
         # Before the first queue there are no columns.
@@ -73,6 +116,15 @@ class ShownQueues:
                 lines = encoded(f"{name}" + f"\n{name}".join(series) + "\n")
                 block = self._blocks[name, start] = packed, lines
             yield block[1]
+
+
+def _sums(start: dict[str, int], queues: Iterable[QueuePicture]) -> dict[str, int]:
+    """Messages that left queues unread, by reason, added to others."""
+    sums = dict(start)
+    for queue in queues:
+        for reason, count in queue.deleted.items():
+            sums[reason] = sums.get(reason, 0) + count
+    return sums
 
 
 def _rows(queues: list[QueuePicture]) -> Sequence[int]:
