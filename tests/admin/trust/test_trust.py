@@ -14,6 +14,7 @@ from openmsmq.admin.trust.hosts import Hosts
 from openmsmq.admin.trust.limits import RateLimit, Slots
 from openmsmq.admin.trust.links import LINK_SECONDS, Links
 from openmsmq.admin.trust.person import Person, Role
+from openmsmq.admin.trust.problems import Problem
 from openmsmq.admin.trust.sessions import IDLE_SECONDS, LONGEST_SECONDS, Sessions
 from openmsmq.admin.trust.tokens import Token, Tokens, digest_of, new_token, parse_end
 from openmsmq.wire.errors import ConfigError
@@ -42,12 +43,37 @@ def test_a_token_is_found_by_its_digest_only(tmp_path: Path) -> None:
     assert tokens.find("", NOW) is None
 
 
+def test_nothing_is_done_that_cannot_be_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = AuditLog(tmp_path)
+    entry = log.begin(ANN, "purge_queue", target="orders")
+    file = tmp_path / "audit.jsonl"
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(Problem, match="audit log cannot be written: Is a directory") as refused:
+        log.begin(ANN, "purge_queue", target="payments")
+    assert refused.value.status == 503
+    assert str(file) in refused.value.record.remedy
+    # What was done before is done all the same, and known.
+    log.end(entry, "done", count=3)
+    assert [(each.result, each.count) for each in log.recent()] == [("done", 3), ("begun", None)]
+    assert "target='orders'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", " ", ".", ".."])
+def test_a_token_without_a_name_is_refused(tmp_path: Path, name: str) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    with pytest.raises(ConfigError, match="needs a letter or a digit"):
+        tokens.add(token_of("secret", name=name))
+    assert tokens.all() == []
+
+
 def test_a_token_ends(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens.json")
     tokens.add(token_of("secret", ends=parse_end("2026-11-17T12:00:00")))
     assert tokens.find("secret", NOW) is None
     assert tokens.find("secret", NOW.replace(hour=11)) is not None
-    assert not tokens.holds(digest_of("secret"), NOW)
 
 
 def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
@@ -78,11 +104,11 @@ def test_a_damaged_file_is_an_error(tmp_path: Path, text: str) -> None:
 
 
 def test_a_session_ends_when_it_is_idle_and_after_its_longest_time() -> None:
-    sessions = Sessions()
-    session = sessions.begin(ANN, sha256="", now=0.0)
+    sessions = Sessions(Tokens(None))
+    session = sessions.begin(ANN, 0.0)
     assert sessions.find(session.key, IDLE_SECONDS - 1) is session
     assert sessions.find(session.key, 2 * IDLE_SECONDS) is None
-    session = sessions.begin(ANN, sha256="", now=0.0)
+    session = sessions.begin(ANN, 0.0)
     now = 0.0
     while now < LONGEST_SECONDS:
         assert sessions.find(session.key, now) is session
@@ -92,15 +118,55 @@ def test_a_session_ends_when_it_is_idle_and_after_its_longest_time() -> None:
 
 
 def test_live_updates_do_not_keep_a_session() -> None:
-    sessions = Sessions()
-    session = sessions.begin(ANN, sha256="", now=0.0)
+    sessions = Sessions(Tokens(None))
+    session = sessions.begin(ANN, 0.0)
     assert sessions.find(session.key, IDLE_SECONDS - 1, background=True) is session
     assert sessions.find(session.key, IDLE_SECONDS + 1, background=True) is None
 
 
+def test_a_session_ends_with_its_token(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    sessions = Sessions(tokens)
+    tokens.add(token_of("one", name="one"))
+    tokens.add(token_of("two", name="two"))
+    entry = tokens.find("one", NOW)
+    assert entry is not None
+    session = sessions.begin(entry.person("127.0.0.9"), 0.0)
+    assert sessions.find(session.key, 1.0) is session
+    tokens.remove("two")
+    assert sessions.find(session.key, 2.0) is session
+    tokens.remove("one")
+    assert sessions.find(session.key, 3.0) is None
+    tokens.add(token_of("one", name="one"))
+    assert sessions.find(session.key, 4.0) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"role": "operator"},
+        {"queues": ("private$\\orders",)},
+        {"principal": "user:bob"},
+        {"ends": datetime(2026, 11, 17, tzinfo=UTC)},
+    ],
+)
+def test_a_token_that_was_changed_vouches_for_nobody(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    tokens.add(token_of("one"))
+    entry = tokens.find("one", NOW)
+    assert entry is not None
+    person = entry.person("127.0.0.9")
+    assert tokens.vouches_for(person, NOW)
+    tokens.remove("ann")
+    tokens.add(token_of("one", **change))
+    assert not tokens.vouches_for(person, NOW)
+
+
 def test_sessions_have_keys_and_csrf_tokens_of_their_own() -> None:
-    sessions = Sessions()
-    one, two = (sessions.begin(ANN, sha256="", now=0.0) for _ in range(2))
+    sessions = Sessions(Tokens(None))
+    one, two = (sessions.begin(ANN, 0.0) for _ in range(2))
     assert one.key != two.key
     assert one.matches(one.csrf)
     assert not one.matches(two.csrf)

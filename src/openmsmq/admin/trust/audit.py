@@ -1,6 +1,7 @@
 """The audit log: who did what, written before the action and again with its result."""
 
 import os
+import sys
 from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from .person import Person
+from .problems import Problem
 
 FILE_NAME: Final = "audit.jsonl"
 # A full file is renamed; so many old ones are kept.
@@ -66,7 +68,7 @@ class AuditLog:
         """Note an action before it is done.
 
         Raises:
-            OSError: it cannot be written; then the action is not to be done.
+            Problem: 503, it cannot be written; then the action is not to be done.
         """
         self._number += 1
         entry = Entry(
@@ -79,12 +81,27 @@ class AuditLog:
             action=action,
             **details,
         )
-        self._append(entry)
+        try:
+            self._append(entry)
+        except OSError as exc:
+            raise Problem(
+                503,
+                f"The audit log cannot be written: {exc.strerror}.",
+                cause="Its disk is full, or something is wrong with its file or folder.",
+                remedy=f"Nothing was changed. Mend {self._path}, then try again.",
+                name="AUDIT_NOT_WRITTEN",
+            ) from exc
         return entry
 
     def end(self, entry: Entry, result: str, **details: Any) -> None:
-        """Note the result of an action."""
-        self._append(msgspec.structs.replace(entry, time=_now(), result=result, **details))
+        """Note the result of an action; that it is done does not depend on the file."""
+        done = msgspec.structs.replace(entry, time=_now(), result=result, **details)
+        try:
+            self._append(done)
+        except OSError as exc:
+            # What the console writes to its error output is in the log of the queue manager.
+            sys.stderr.write(f"The audit log cannot be written ({exc.strerror}): {done}\n")
+            self._recent.append(done)
 
     def recent(self) -> list[Entry]:
         """The last entries, the newest first."""

@@ -32,6 +32,7 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
         bodies: whether a reader sees bodies; other roles always do.
         queues: patterns of path names without the computer; empty means every queue.
         credential: the name of the token, or `link`.
+        sha256: the digest of the token; empty for a link.
         address: where the request came from.
     """
 
@@ -40,6 +41,7 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     bodies: bool = False
     queues: tuple[str, ...] = ()
     credential: str = ""
+    sha256: str = ""
     address: str = ""
 
     @property

@@ -23,6 +23,25 @@ STATUS_TEXTS: Final = {
     500: "The console failed",
     503: "The queue manager does not answer",
 }
+_LOG: Final = "The log of the queue manager says more (M0092)."
+# Cause and remedy of a refusal that says neither.
+_WORDS: Final = {
+    400: (
+        "The request does not have the form that its address takes.",
+        "Go back, or compare it with the reference of the API, /api/v1/openapi.json.",
+    ),
+    401: ("Nobody is signed in.", "Sign in, or send a token."),
+    403: ("Your role or your token does not include it.", "Ask an administrator of this console."),
+    404: ("It was removed, or its name is wrong.", "Look it up in its list."),
+    405: ("The address is right, the method is not.", "Use a method that it takes."),
+    409: ("Something else changed it, or works on it.", "Look at it again, then try again."),
+    413: ("The limit keeps the console from running out of memory.", "Send less at a time."),
+    421: ("The Host header names another machine.", "Use the address of this console."),
+    422: ("The queue manager does not accept it.", "Change what is named, then try again."),
+    429: ("A limit of the configuration is reached.", "Wait, then try again."),
+    500: (f"This is a fault of the console. {_LOG}", "Try again; report it if it comes again."),
+    503: ("The queue manager is stopped, starting, or busy.", "Wait, then try again."),
+}
 _STATUSES: Final[dict[int, int]] = {
     Hresult.MQ_ERROR_ACCESS_DENIED: 403,
     Hresult.MQ_ERROR_QUEUE_NOT_FOUND: 404,
@@ -55,8 +74,8 @@ class Problem(MsmqError):
     Args:
         status: of the answer.
         detail: what was refused.
-        cause: the likely cause, as a sentence.
-        remedy: what to do, as a sentence.
+        cause: the likely cause, as a sentence; without one, that of the status.
+        remedy: what to do, as a sentence; without one, that of the status.
         name: such as `MQ_ERROR_QUEUE_NOT_FOUND`, else one of the console's own.
         code: the result code, where there is one.
         retry_after: seconds.
@@ -77,12 +96,13 @@ class Problem(MsmqError):
         self.status = status
         self.detail = detail
         self.retry_after = retry_after
+        likely, advice = _WORDS[status]
         self.record = ErrorRecord(
             name or f"HTTP_{status}",
             None if code is None else f"0x{code & 0xFFFFFFFF:08X}",
             detail,
-            cause,
-            remedy,
+            cause or likely,
+            remedy or advice,
         )
 
 

@@ -53,6 +53,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             bodies=self.bodies,
             queues=self.queues,
             credential=self.name,
+            sha256=self.sha256,
             address=address,
         )
 
@@ -82,23 +83,23 @@ class Tokens:
     def find(self, token: str, utc: datetime) -> Token | None:
         """The entry of a token that has not ended."""
         self._refresh()
-        entry = self._by_digest.get(digest_of(token))
-        if entry is None or (entry.ends is not None and entry.ends <= utc):
-            return None
-        return entry
+        return self._entry(digest_of(token), utc)
 
-    def holds(self, sha256: str, utc: datetime) -> bool:
-        """Whether an entry is still there and has not ended."""
+    def vouches_for(self, person: Person, utc: datetime) -> bool:
+        """Whether the token that somebody came with is there, unchanged, and has not ended."""
         self._refresh()
-        entry = self._by_digest.get(sha256)
-        return entry is not None and (entry.ends is None or entry.ends > utc)
+        entry = self._entry(person.sha256, utc)
+        return entry is not None and entry.person(person.address) == person
 
     def add(self, entry: Token) -> None:
         """Write a further entry.
 
         Raises:
-            ConfigError: its name is taken, or the file cannot be written.
+            ConfigError: its name is taken or is none, or the file cannot be written.
         """
+        # Its path in the API is made from it, which removes it again.
+        if not any(character.isalnum() for character in entry.name):
+            raise ConfigError("the name of a token needs a letter or a digit")
         entries = self.all()
         if any(other.name == entry.name for other in entries):
             raise ConfigError(f"there is a token named {entry.name!r} already")
@@ -112,6 +113,10 @@ class Tokens:
             return False
         self._write(kept)
         return True
+
+    def _entry(self, sha256: str, utc: datetime) -> Token | None:
+        entry = self._by_digest.get(sha256)
+        return None if entry is None or (entry.ends is not None and entry.ends <= utc) else entry
 
     def _refresh(self) -> None:
         """Read the file if it is another one than before."""
