@@ -10,11 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.admin.callers import PREFIX, Program, add_token, queue_path
 from tests.admin.console_process import Watched, wait_until, watched
 from tests.admin.orders import ORDERS, empty_orders, send
+from tests.cli.running import run
 
 import openmsmq
 
@@ -49,6 +51,45 @@ def test_readers_and_their_waiting_reads_are_listed(
         (reader,) = [r for r in program.get(f"{AT}/readers")["readers"] if r["exclusive"]]
     assert (reader["access"], reader["principal"]) == ("receive", "user:root")
     assert program.get(f"{AT}/readers?filter=nobody+like+that")["readers"] == []
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"priority": 99}, "priority: 99 is not in 0..7"),
+        ({"time_to_be_received": -4}, "time_to_be_received: -4 seconds"),
+        ({"correlation_id": "nothing"}, "not a message identifier"),
+        ({"app_specific": 1 << 70}, "app_specific"),
+        ({"body_base64": "%%%"}, "base64"),
+    ],
+)
+def test_a_message_that_cannot_be_sent_is_refused_with_the_property(
+    program: Program, client: openmsmq.QueueManager, values: dict[str, Any], words: str
+) -> None:
+    refused = program.post(f"{AT}/messages", values, status=400)["error"]
+    assert refused["name"] == "BAD_MESSAGE"
+    assert words in refused["detail"]
+    if "body_base64" in values:
+        send(client, "original")
+        (message,) = program.get(f"{AT}/messages")["messages"]
+        copy = {"to": "private$\\orders", **values}
+        path = f"{AT}/messages/{message['lookup_id']}/copy"
+        assert program.post(path, copy, status=400)["error"]["name"] == "BAD_MESSAGE"
+
+
+def test_a_number_that_no_request_can_have_is_refused(program: Program) -> None:
+    queue = {"name": "private$\\large", "base_priority": 10**30}
+    refused = program.post("/queues", queue, status=422)["error"]
+    assert refused["name"] == "MQ_ERROR_INVALID_PARAMETER"
+
+
+def test_every_plot_of_a_page_has_the_range_that_was_asked_for(program: Program) -> None:
+    for span, seconds in (("5m", 300), ("1h", 3600), ("6h", 6 * 3600), ("24h", 24 * 3600)):
+        for name in ("rates", "waiting", "disk", "outgoing"):
+            content = program.ask("GET", f"/figures/{name}?range={span}")[2]
+            begin, end = json.loads(content)["range"]
+            assert end - begin == pytest.approx(seconds)
+            assert end == pytest.approx(time.time(), abs=60)
 
 
 FILTERED = [
@@ -201,6 +242,19 @@ def test_events_come_as_they_happen(program: Program, manager: Watched) -> None:
         assert f"id: {event['number']}\n".encode() in lines
 
 
+def test_events_end_with_the_token(manager: Watched) -> None:
+    reader = Program(manager, add_token(manager, "leaver"))
+    host, _, port = manager.console.rpartition(":")
+    with closing(http.client.HTTPConnection(host, int(port), timeout=60)) as connection:
+        connection.request("GET", f"{PREFIX}/events", headers=reader.headers)
+        answer = connection.getresponse()
+        assert answer.status == 200
+        done = run(["console", "token", "remove", "leaver", "--data", str(manager.data)])
+        assert done.code == 0, done.err
+        manager.run("queue", "create", ".\\private$\\unseen")
+        assert b"unseen" not in answer.read()
+
+
 def test_a_search_streams_what_it_finds_and_stops_with_its_reader(
     program: Program, client: openmsmq.QueueManager, manager: Watched
 ) -> None:
@@ -239,6 +293,114 @@ def test_messages_are_listed_by_a_filter_part_by_part(
     assert rest["after"] is None
 
 
+def test_messages_are_listed_from_the_end_part_by_part(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, *(f"{number}" for number in range(5)))
+    for words in ("", "&filter=priority+<+8"):
+        labels, after = [], ""
+        while after is not None:
+            part = program.get(f"{AT}/messages?sort=-lookup_id&limit=2&after={after}{words}")
+            labels += [message["label"] for message in part["messages"]]
+            after = part["after"]
+        assert labels == ["4", "3", "2", "1", "0"]
+    refused = program.ask("GET", f"{PREFIX}{AT}/messages?sort=label")
+    assert refused[0] == 400
+
+
+def test_a_search_goes_on_where_the_last_answer_ended(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, *(f"sought {number}" for number in range(5)))
+    labels, after = [], ""
+    while after is not None:
+        path = f"/search?text=sought&queues=*orders&limit=2&after={quote(after)}"
+        part = program.get(path)
+        labels += [hit["message"]["label"] for hit in part["hits"]]
+        after = part["after"]
+    assert labels == [f"sought {number}" for number in range(5)]
+    gone = program.ask("GET", f"{PREFIX}/search?text=sought&after=1+private$%5Cnowhere")
+    assert gone[0] == 409
+
+
+def test_dead_letters_are_listed_sorted_part_by_part(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    with client.open_queue(ORDERS, "send") as queue:
+        for label in ("", "b", "a"):
+            message = openmsmq.Message("x", label=label, dead_letter=True, time_to_be_received=1)
+            queue.send(message)
+    path = "/dead-letters?by=label&limit=1"
+    wait_until(lambda: program.get(path)["total"] == 3)
+    for sort, wanted in (("key", ["", "a", "b"]), ("-key", ["b", "a", ""])):
+        first = program.get(f"{path}&sort={sort}")
+        second = program.get(f"{path}&sort={sort}&after={first['after']}")
+        third = program.get(f"{path}&sort={sort}&after={second['after']}")
+        found = [part["groups"][0]["key"] for part in (first, second, third)]
+        assert (found, third["after"]) == (wanted, None)
+    program.post("/queues/system$;DEADLETTER/purge")
+
+
+def test_results_of_a_job_are_filtered_and_sorted(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, "b", "other", "a", "c")
+    job = program.post("/jobs", {"kind": "save", "sources": ["private$\\orders"]})
+    path = f"/jobs/{job['id']}/results?fields=label&limit=2"
+
+    def labels(query: str) -> list[list[str]]:
+        parts, after = [], ""
+        while after is not None:
+            part = program.get(f"{path}{query}&after={after}")
+            parts.append([each["label"] for each in part["results"]])
+            after = part["after"]
+        return parts
+
+    assert labels("") == [["b", "other"], ["a", "c"]]
+    assert labels("&sort=-label") == [["other", "c"], ["b", "a"]]
+    assert labels("&filter=OTHER") == labels("&filter=OTHER&sort=label") == [["other"]]
+    refused = program.ask("GET", f"{PREFIX}{path}&sort=label&filter=other&after=1")
+    assert refused[0] == 409
+    assert program.ask("GET", f"{PREFIX}{path}&sort=colour")[0] == 400
+
+
+def test_the_audit_log_is_sorted_and_continued(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    for _ in range(3):
+        program.post(f"{AT}/purge")
+    path = "/audit?filter=purge_queue&sort=time&limit=2"
+    entries, after = [], ""
+    while after is not None:
+        part = program.get(f"{path}&after={after}")
+        entries += part["entries"]
+        after = part["after"]
+    keys = [(each["number"], each["result"]) for each in entries]
+    assert len(set(keys)) == len(keys) >= 6
+    assert [each["time"] for each in entries] == sorted(each["time"] for each in entries)
+
+
+def test_explanations_of_rights_are_lists_like_others(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    for path in (f"{AT}/permissions/explain", "/machine/explain"):
+        every = [each["right"] for each in program.get(f"{path}?sort=-right")["answers"]]
+        assert every == sorted(every, reverse=True)
+        rest = program.get(f"{path}?sort=-right&after={every[0]}&limit=1")["answers"]
+        assert [each["right"] for each in rest] == every[1:2]
+
+
+def test_downloads_of_a_message_are_named_from_its_number(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, "report.exe")
+    (message,) = program.get(f"{AT}/messages")["messages"]
+    number = message["lookup_id"]
+    for part, word in (("body", "body"), ("packet", "message")):
+        headers = program.ask("GET", f"{PREFIX}{AT}/messages/{number}/{part}")[1]
+        assert headers["content-disposition"] == f'attachment; filename="{word}-{number}.bin"'
+
+
 def test_a_save_is_downloaded_and_loaded_again(
     program: Program, client: openmsmq.QueueManager, manager: Watched
 ) -> None:
@@ -249,7 +411,7 @@ def test_a_save_is_downloaded_and_loaded_again(
     assert (job["state"], job["done"], job["file"]) == ("finished", 2, True)
     status, headers, content = program.ask("GET", f"{PREFIX}/jobs/{job['id']}/file")
     assert (status, content[:5]) == (200, b"OMQ1\n")
-    assert headers["content-disposition"].startswith("attachment")
+    assert headers["content-disposition"] == f'attachment; filename="job-{job["id"]}.omq"'
     target = "target=private$%5Corders"
     assert program.post(f"/jobs/load?{target}&dry_run=true", content)["done"] == 2
     with client.open_queue(ORDERS, "receive") as queue:
@@ -425,6 +587,87 @@ def test_two_operators_who_retry_the_same_dead_letters_send_each_once(
     assert sum(each["done"] for each in ended()) == 20  # type: ignore[misc]  # numbers
     assert len(program.get(f"{AT}/messages")["messages"]) == 20
     assert program.get("/status")["dead_letters"] == 0
+
+
+def test_locked_messages_are_shown_before_and_after_others(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    name, at = r".\private$\locked", queue_path("locked")
+    client.create_queue(name, transactional=True)
+    with client.transaction() as sending, client.open_queue(name, "send") as queue:
+        for label in ("first", "second", "third"):
+            queue.send(openmsmq.Message(f"body of {label}", label), sending)
+    first, second, third = (m["lookup_id"] for m in program.get(f"{at}/messages")["messages"])
+    with client.transaction() as transaction, client.open_queue(name, "receive") as queue:
+        for number in (first, third):
+            queue.receive_by_lookup_id(int(number), transaction=transaction)
+        page = program.ask("GET", f"{at}/messages/{second}")[2].decode()
+        for number, word in ((first, "before"), (third, "after")):
+            assert re.search(rf'/messages/{number}\?view=body" aria-label="Message {word}', page)
+        locked = program.ask("GET", f"{at}/messages/{first}")[2].decode()
+        assert "body of first" in locked
+        assert f"/messages/{second}?" in locked
+        assert program.get(f"{at}/messages/{third}")["label"] == "third"
+        transaction.abort()
+    client.delete_queue(name)
+
+
+def test_empty_journals_of_queues_that_keep_one_are_listed(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    for name, journal in (("keeps", True), ("forgets", False)):
+        client.create_queue(rf".\private$\{name}", journal=journal)
+    try:
+        wait_until(lambda: b"keeps" in program.ask("GET", "/journals")[2])
+        page = program.ask("GET", "/journals")[2].decode()
+        assert "private$%5Ckeeps%3BJOURNAL" in page or "private$%5Ckeeps;JOURNAL" in page
+        assert "forgets" not in page
+    finally:
+        for name in ("keeps", "forgets"):
+            client.delete_queue(rf".\private$\{name}")
+
+
+def test_the_cause_of_dead_letters_is_said_once(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    with client.open_queue(ORDERS, "send") as queue:
+        queue.send(openmsmq.Message("x", dead_letter=True, time_to_be_received=1))
+    wait_until(lambda: program.get("/dead-letters")["total"] == 1)
+    (group,) = program.get("/dead-letters")["groups"]
+    key = group["reason"].rpartition("(")[2].rstrip(")")
+    for path in ("/dead-letters", f"/dead-letters?open={key}"):
+        page = html.unescape(program.ask("GET", path)[2].decode())
+        assert page.count(group["cause"]) == 1
+    assert "Likely cause" in page
+    program.post("/queues/system$;DEADLETTER/purge")
+
+
+def test_the_pane_has_the_way_of_a_message_and_sends_copies(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, "order 1")
+    (message,) = program.get(f"{AT}/messages")["messages"]
+    pane = program.ask("GET", f"{AT}?message={message['lookup_id']}&view=way")[2].decode()
+    assert '<ol class="way">' in pane
+    assert "Waits in orders" in pane
+    assert 'data-open="send-copy"' in pane
+    assert f"POST {PREFIX}{AT}/messages/{message['lookup_id']}/copy" in pane
+    # The page of a message has its way beside every view.
+    page = program.ask("GET", f"{AT}/messages/{message['lookup_id']}?view=way")[2].decode()
+    assert page.count('<ol class="way">') == 1
+    assert "body of order 1" in page
+
+
+def test_every_figure_of_the_overview_has_its_last_hour(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, "waits")
+
+    def lines() -> list[bool]:
+        page = program.ask("GET", "/")[2].decode()
+        return ["<svg" in part and "spark" in part for part in page.split('class="kpi')[1:]]
+
+    wait_until(lambda: [each for each in lines() if each] == [True] * 6)
 
 
 def test_a_message_that_was_received_between_list_and_click_is_gone(

@@ -29,6 +29,28 @@ def test_every_endpoint_says_what_it_does() -> None:
         assert endpoint.method in ("GET", "POST", "PATCH", "DELETE")
 
 
+def test_every_download_has_a_name_of_its_own() -> None:
+    downloads = [each for each in ENDPOINTS if each.result is bytes and not each.stream]
+    names = [each.file for each in downloads]
+    assert all(names)
+    assert len(set(names)) == len(names)
+
+
+# Parameters that a list does not take, and what its words say of the reason.
+NOT_TAKEN = {("search", "sort"): "to `sort` would read all"}
+
+
+def test_every_list_takes_the_parameters_of_lists_or_says_why_not() -> None:
+    paths = openapi_document()["paths"]
+    for endpoint in ENDPOINTS:
+        if not endpoint.entries:
+            continue
+        taken = {each["name"] for each in paths[endpoint.path]["get"]["parameters"]}
+        for name in ("filter", "sort", "after", "limit", "fields"):
+            if name not in taken:
+                assert NOT_TAKEN[endpoint.name, name] in endpoint.words
+
+
 def test_every_endpoint_has_its_page_or_a_reason() -> None:
     paths = {page.path for page in PAGES}
     for endpoint in ENDPOINTS:

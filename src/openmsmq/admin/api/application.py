@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final, get_args, get_origin
 
 import msgspec
@@ -11,18 +11,22 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from openmsmq.admin.front_desk import Caller, FrontDesk
+from openmsmq.admin.trust.guard import cookie_name
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.admin.web import WebRoute
+from openmsmq.wire.definitions.validation import reason_and_place
 from openmsmq.wire.errors import MsmqError
 
 from .arranging import ListQuery, arranged
 from .document import openapi_document
+from .endpoint import RECORDS, is_entry
 from .table import ENDPOINTS, PREFIX, Endpoint
 
 # Answers to requests with an Idempotency-Key are kept this long, so many at most.
 KEPT_SECONDS: Final = 3600.0
 KEPT_ANSWERS: Final = 10_000
 LONGEST_KEY: Final = 200
+SESSION_COOKIES: Final = {cookie_name(tls=tls) for tls in (False, True)}
 
 
 class Api:
@@ -44,6 +48,14 @@ class Api:
 
     def _caller(self, request: Request) -> Caller:
         state = request.state
+        if state.person is None and SESSION_COOKIES & request.cookies.keys():
+            raise Problem(
+                401,
+                "Your session has ended.",
+                cause="It was not used for long, or its token was changed or the console started "
+                "again.",
+                remedy="Sign in again.",
+            )
         if state.person is None:
             raise Problem(
                 401,
@@ -82,7 +94,9 @@ class Api:
                 if endpoint.arranged:
                     result = arranged(result, endpoint.entries, read_query(request, ListQuery))
                 fields = request.query_params.get("fields")
-                return answer(endpoint, result if fields is None else narrowed(result, fields))
+                if fields is not None:
+                    result = narrowed(result, fields)
+                return answer(endpoint, result, names)
             return await self._once(request, caller, endpoint, arguments, content)
 
         return handle
@@ -111,9 +125,19 @@ class Api:
         if who in self._kept:
             _, before, response = self._kept[who]
             if before != what:
-                raise Problem(422, "This Idempotency-Key was used for another request.")
+                raise Problem(
+                    422,
+                    "This Idempotency-Key was used for another request.",
+                    cause="A key stands for one request, for an hour.",
+                    remedy="Make a new key for each request that is to take effect.",
+                )
             if response is None:
-                raise Problem(409, "The first request with this Idempotency-Key still runs.")
+                raise Problem(
+                    409,
+                    "The first request with this Idempotency-Key still runs.",
+                    cause="It was repeated before it was answered.",
+                    remedy="Repeat it a little later to get its answer.",
+                )
             return response
         self._kept[who] = (now, what, None)
         try:
@@ -154,7 +178,7 @@ class Api:
             count=getattr(result, "count", None),
             job=str(getattr(result, "id", "")),
         )
-        return answer(endpoint, result)
+        return answer(endpoint, result, {})
 
 
 def _target(body: Any) -> str:
@@ -190,12 +214,17 @@ def read_query(request: Request, kind: Any) -> Any:
     values = dict(request.query_params)
     unknown = sorted(set(values) - {*kind.__struct_fields__, "fields"})
     if unknown:
-        raise Problem(400, f"There is no parameter {unknown[0]!r}.", name="BAD_PARAMETER")
+        raise Problem(
+            400,
+            f"There is no parameter {unknown[0]!r}.",
+            remedy=f"Use some of {', '.join((*kind.__struct_fields__, 'fields'))}.",
+            name="BAD_PARAMETER",
+        )
     values.pop("fields", None)
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as exc:
-        raise Problem(400, str(exc), name="BAD_PARAMETER") from exc
+        raise Problem(400, _fault(exc, kind), name="BAD_PARAMETER") from exc
 
 
 def narrowed(result: Any, fields: str) -> dict[str, Any]:
@@ -207,21 +236,35 @@ def narrowed(result: Any, fields: str) -> dict[str, Any]:
     lists = {
         field.name: get_args(field.type)[0]
         for field in (msgspec.structs.fields(result) if isinstance(result, msgspec.Struct) else ())
-        if get_origin(field.type) is list and issubclass(get_args(field.type)[0], msgspec.Struct)
+        if get_origin(field.type) is list and is_entry(get_args(field.type)[0])
     }
     if not lists:
         raise Problem(400, "'fields' goes with lists only.", name="BAD_PARAMETER")
     wanted = [field for field in fields.split(",") if field]
-    for kind in lists.values():
-        for field in wanted:
-            if field not in kind.__struct_fields__:
-                raise Problem(400, f"There is no field {field!r}.", name="BAD_PARAMETER")
     content: dict[str, Any] = msgspec.to_builtins(result, enc_hook=str)
-    for name in lists:
+    for name, kind in lists.items():
+        entries = content[name]
+        known = _properties(kind, entries)
+        for field in wanted:
+            if known is not None and field not in known:
+                raise Problem(
+                    400,
+                    f"There is no field {field!r}.",
+                    remedy=f"Use some of {', '.join(known)}.",
+                    name="BAD_PARAMETER",
+                )
         content[name] = [
-            {field: entry[field] for field in wanted if field in entry} for entry in content[name]
+            {field: entry[field] for field in wanted if field in entry} for entry in entries
         ]
     return content
+
+
+def _properties(kind: Any, entries: list[dict[str, Any]]) -> Collection[str] | None:
+    """What entries of a list may have; None if they have no type and there are none."""
+    if kind in RECORDS:
+        return dict.fromkeys(name for entry in entries for name in entry) if entries else None
+    properties: tuple[str, ...] = kind.__struct_fields__
+    return properties
 
 
 def read_body(content: bytes, kind: Any) -> Any:
@@ -232,16 +275,25 @@ def read_body(content: bytes, kind: Any) -> Any:
     """
     try:
         return msgspec.json.decode(content or b"{}", type=kind)
+    except msgspec.ValidationError as exc:
+        detail = f"The request cannot be read: {_fault(exc, kind)}"
+        raise Problem(400, detail, name="BAD_REQUEST") from exc
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as exc:
         raise Problem(400, f"The request cannot be read: {exc}", name="BAD_REQUEST") from exc
 
 
-def answer(endpoint: Endpoint, result: Any) -> Response:
-    """The answer with a result."""
+def _fault(error: msgspec.ValidationError, kind: Any) -> str:
+    """What does not fit, and where."""
+    reason, place = reason_and_place(error, kind)
+    return f"{reason} - at `{place}`" if place else reason
+
+
+def answer(endpoint: Endpoint, result: Any, names: dict[str, str]) -> Response:
+    """The answer with a result; a download is named from digits of the path."""
     if endpoint.result is None:
         return Response(status_code=204)
     if endpoint.result is bytes:
-        headers = {"Content-Disposition": f'attachment; filename="{endpoint.name}.bin"'}
+        headers = {"Content-Disposition": f'attachment; filename="{endpoint.file.format(**names)}"'}
         return Response(result, media_type="application/octet-stream", headers=headers)
     return Response(
         msgspec.json.encode(result, enc_hook=str),

@@ -1,5 +1,6 @@
 """Lists that are short enough to be gathered whole: filter, order, part by part."""
 
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -8,70 +9,112 @@ from openmsmq.admin.trust.problems import Problem
 
 LARGEST_LIST: Final = 10_000
 # What tells entries apart: the first of these that an entry has.
-KEYS: Final = ("lookup_id", "id", "name", "destination", "sid", "handle", "url", "number", "key")
+KEYS: Final = (
+    *("lookup_id", "id", "name", "destination", "sid", "handle", "url", "number", "key"),
+    "right",
+)
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class ListQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which entries of a list.
+class PartQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which part of a list, in which order.
 
     Attributes:
-        filter: text in any of their properties.
         sort: property to sort by; `-` in front turns the order.
         after: what tells the last entry of the answer before apart, such as its id.
         limit: how many.
     """
 
-    filter: str = ""
     sort: str = ""
-    after: str = ""
+    after: str | None = None
     limit: int = LARGEST_LIST
 
 
-def arranged(result: T, field: str, query: ListQuery) -> T:
+class ListQuery(PartQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which entries of a list.
+
+    Attributes:
+        filter: text in any of their properties.
+    """
+
+    filter: str = ""
+
+
+def key_of(entry: Any) -> str:
+    """What tells an entry apart."""
+    values = _values(entry)
+    return next((str(values[name]) for name in KEYS if name in values), "")
+
+
+def arranged(result: T, field: str, query: ListQuery, key: Callable[[Any], str] = key_of) -> T:
     """A list with the entries that were asked for, in their order.
 
     Raises:
         Problem: 400, it cannot be sorted so; 409, the entry to go on after is gone.
     """
+    needle = query.filter.casefold()
+    if needle:
+        entries = [entry for entry in getattr(result, field) if needle in text_of(entry)]
+        result = msgspec.structs.replace(result, **{field: entries})
+    return part_of(result, field, query, key)
+
+
+def part_of(result: T, field: str, query: PartQuery, key: Callable[[Any], str] = key_of) -> T:
+    """A list with one part of its entries; `after`, if it has that, continues it.
+
+    Raises:
+        Problem: as `arranged`.
+    """
     if not 1 <= query.limit <= LARGEST_LIST:
         raise Problem(400, f"limit must be from 1 to {LARGEST_LIST}.", name="BAD_LIMIT")
     entries: list[Any] = getattr(result, field)
-    needle = query.filter.casefold()
-    if needle:
-        entries = [entry for entry in entries if needle in _text(entry)]
     if query.sort:
-        entries = _sorted(entries, query.sort)
-    if query.after:
-        places = [at for at, entry in enumerate(entries) if _key(entry) == query.after]
-        if not places:
-            raise Problem(
-                409,
-                f"{query.after} is not in the list any more.",
-                remedy="Begin the list again.",
-                name="LIST_CHANGED",
-            )
-        entries = entries[places[0] + 1 :]
-    return msgspec.structs.replace(result, **{field: entries[: query.limit]})
+        entries = sorted_entries(entries, query.sort)
+    if query.after is not None:
+        places = [at for at, entry in enumerate(entries) if key(entry) == query.after]
+        if places:
+            entries = entries[places[0] + 1 :]
+        elif query.after:
+            raise list_changed(query.after)
+    changes: dict[str, Any] = {field: entries[: query.limit]}
+    if "after" in result.__struct_fields__ and len(entries) > query.limit:
+        changes["after"] = key(entries[query.limit - 1])
+    return msgspec.structs.replace(result, **changes)
+
+
+def list_changed(after: str) -> Problem:
+    """A list cannot be continued: what it would go on after is gone."""
+    return Problem(
+        409,
+        f"{after} is not in the list any more.",
+        remedy="Begin the list again.",
+        name="LIST_CHANGED",
+    )
 
 
 def _values(entry: Any) -> dict[str, Any]:
     return entry if isinstance(entry, dict) else msgspec.structs.asdict(entry)
 
 
-def _text(entry: Any) -> str:
+def text_of(entry: Any) -> str:
+    """The properties of an entry that filters look at, in small letters."""
     return "\n".join(str(value) for value in _values(entry).values()).casefold()
 
 
-def _key(entry: Any) -> str:
-    values = _values(entry)
-    return next((str(values[name]) for name in KEYS if name in values), "")
+def sorted_entries(entries: list[Any], sort: str) -> list[Any]:
+    """Entries in the order of a property; `-` in front turns it.
 
-
-def _sorted(entries: list[Any], sort: str) -> list[Any]:
+    Raises:
+        Problem: 400, they cannot be sorted so.
+    """
     name = sort.removeprefix("-")
     if any(name not in _values(entry) for entry in entries):
-        raise Problem(400, f"The list cannot be sorted by {name!r}.", name="BAD_SORT")
+        raise Problem(
+            400,
+            f"The list cannot be sorted by {name!r}.",
+            remedy=f"Use one of {', '.join(_values(entries[0]))}.",
+            name="BAD_SORT",
+        )
 
     def order(entry: Any) -> tuple[int, Any]:
         value = _values(entry)[name]

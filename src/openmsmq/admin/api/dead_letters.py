@@ -9,6 +9,7 @@ from openmsmq.admin.front_desk import Caller
 from openmsmq.care.dead_letters import GROUPINGS, dead_letters, group_dead_letters
 from openmsmq.client import QueueManager
 
+from .arranging import PartQuery, part_of
 from .messages import need_to_read
 from .searching import condition_of
 
@@ -19,8 +20,12 @@ DEAD: Final = {
 }
 
 
-class DeadLetterQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which dead letters, and what they are grouped by."""
+class DeadLetterQuery(PartQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which dead letters, what they are grouped by, and which of the groups.
+
+    Attributes:
+        filter: of messages, such as `label ~ order`; groups count those that it holds for.
+    """
 
     by: Literal["reason", "destination", "label", "age"] = "reason"
     queue: Literal["all", "plain", "transactional"] = "all"
@@ -43,10 +48,11 @@ class DeadLetterGroupRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeadLetterGroups(msgspec.Struct, frozen=True):
-    """Dead letters in groups, the largest first."""
+    """Dead letters in groups, the largest first; `after` continues it."""
 
     groups: list[DeadLetterGroupRecord]
     total: int
+    after: str | None = None
 
 
 async def list_dead_letters(caller: Caller, query: DeadLetterQuery) -> DeadLetterGroups:
@@ -77,4 +83,4 @@ async def list_dead_letters(caller: Caller, query: DeadLetterQuery) -> DeadLette
         return DeadLetterGroups(records, sum(record.messages for record in records))
 
     assert query.by in GROUPINGS  # noqa: S101 - the same words
-    return await caller.desk.care.call(caller.person, work)
+    return part_of(await caller.desk.care.call(caller.person, work), "groups", query)

@@ -24,6 +24,7 @@ _SEGMENTS: Final = {
     "protocol": "Protocol of a session or client, such as `binary` or `local`.",
     "number": "Number of a session or client.",
 }
+_REFERENCE: Final = "#/components/schemas/{name}"
 _BINARY: Final[dict[str, Any]] = {"type": "string", "format": "binary"}
 # Of lists: which properties of each entry.
 _FIELDS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (("fields", {"type": "string"}),)
@@ -45,9 +46,7 @@ def openapi_document() -> dict[str, Any]:
             for kind in (endpoint.body, endpoint.result)
             if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
         ]
-    _, components = msgspec.json.schema_components(
-        types, ref_template="#/components/schemas/{name}"
-    )
+    _, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
@@ -148,15 +147,31 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
     elif endpoint.result is bytes:
         content = {"application/octet-stream": {"schema": _BINARY}}
     else:
-        content = {"application/json": {"schema": _result_schema(endpoint.result)}}
+        content = {"application/json": {"schema": _result_schema(endpoint)}}
     status = "201" if endpoint.name == "create_queue" else "200"
     return {status: {"description": "Done", "content": content}}
 
 
-def _result_schema(result: Any) -> dict[str, Any]:
-    if isinstance(result, type) and issubclass(result, msgspec.Struct):
-        return {"$ref": f"#/components/schemas/{result.__name__}"}
-    return {"type": "object"}
+def _result_schema(endpoint: Endpoint) -> dict[str, Any]:
+    result = endpoint.result
+    if not (isinstance(result, type) and issubclass(result, msgspec.Struct)):
+        return {"type": "object"}
+    whole = {"$ref": _REFERENCE.format(name=result.__name__)}
+    return {"anyOf": [whole, _narrowed_schema(endpoint)]} if endpoint.entries else whole
+
+
+def _narrowed_schema(endpoint: Endpoint) -> dict[str, Any]:
+    """A list whose entries have only the properties that `fields` names."""
+    _, components = msgspec.json.schema_components([endpoint.result], ref_template=_REFERENCE)
+    schema = dict(components[endpoint.result.__name__])
+    entries = schema["properties"][endpoint.entries]
+    kind = components.get(entries["items"].get("$ref", "").rpartition("/")[2])
+    if kind is not None:
+        some = {"type": "object", "properties": kind["properties"], "additionalProperties": False}
+        narrowed = {**entries, "items": some}
+        schema["properties"] = {**schema["properties"], endpoint.entries: narrowed}
+    schema["title"] += ", with fields"
+    return schema
 
 
 def _failures() -> dict[str, Any]:

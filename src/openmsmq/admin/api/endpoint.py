@@ -28,6 +28,7 @@ class Endpoint:
         whole: whether it is about the whole queue manager, so that a token for some queues is not
             enough.
         stream: the type of an answer that goes on; the call makes an iterator of its bytes then.
+        file: what a download is called, with the segments of the path that have digits only.
     """
 
     method: str
@@ -44,6 +45,7 @@ class Endpoint:
     bodies: bool = False
     whole: bool = False
     stream: str = ""
+    file: str = ""
 
     @property
     def words(self) -> str:
@@ -64,7 +66,7 @@ class Endpoint:
         if self.changes or get_origin(first.type) is not list:
             return ""
         kind = get_args(first.type)[0]
-        return first.name if kind in RECORDS or _is_struct(kind) else ""
+        return first.name if is_entry(kind) else ""
 
     @property
     def arranged(self) -> bool:
@@ -87,8 +89,9 @@ def post(path: str, name: str, call: Any, result: Any, **more: Any) -> Endpoint:
     return Endpoint("POST", path, name, more.pop("role", OPERATOR), call, result, **more)
 
 
-def _is_struct(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+def is_entry(kind: Any) -> bool:
+    """Whether a list of this type is one whose entries have properties."""
+    return kind in RECORDS or (isinstance(kind, type) and issubclass(kind, msgspec.Struct))
 
 
 def delete(path: str, name: str, call: Any, **more: Any) -> Endpoint:

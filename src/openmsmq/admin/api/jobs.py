@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, Literal
 
@@ -10,9 +11,11 @@ import msgspec
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.care.filters import filter_to_data
-from openmsmq.care.jobs import Job, JobKind, JobSpec, Limits
+from openmsmq.care.jobs import Job, JobKind, JobSpec, Limits, PlannedMessage
+from openmsmq.care.jobs.job import Result
 from openmsmq.wire.errors import ConfigError
 
+from .arranging import list_changed, sorted_entries, text_of
 from .messages import number
 from .queues import full_name
 from .searching import condition_of
@@ -96,8 +99,17 @@ class JobResults(msgspec.Struct, frozen=True):
 
 
 class ResultsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which results: those after a place in the plan, and how many."""
+    """Which results, in which order.
 
+    Attributes:
+        filter: text in any of their properties.
+        sort: property to sort by, `-` in front turns the order; else the order of the plan.
+        after: what the last answer gave, a place in the plan.
+        limit: how many.
+    """
+
+    filter: str = ""
+    sort: str = ""
     after: str = ""
     limit: int = MOST_RESULTS
 
@@ -235,21 +247,51 @@ async def job_results(caller: Caller, job: str, query: ResultsQuery) -> JobResul
     found = await _job(caller, job)
     total = len(found.messages)
     start = min(number(query.after, "after") if query.after else 0, total)
-    part = islice(found.results(), start, start + query.limit)
-    results = [
-        JobResult(
-            lookup_id=str(message.lookup_id),
-            id=message.id,
-            label=message.label,
-            source=_short(message.source),
-            destination=_short(message.destination),
-            outcome="left" if result is None else str(result.outcome),
-            text="" if result is None else result.text,
-        )
-        for message, result in part
-    ]
-    more = start + len(results) < total and results
-    return JobResults(results, total, str(start + len(results)) if more else None)
+    needle = query.filter.casefold()
+    # Sorted, what follows a place may be anywhere in the plan.
+    numbered = enumerate(
+        (_result(*each) for each in islice(found.results(), 0 if query.sort else start, None)),
+        1 if query.sort else start + 1,
+    )
+    chosen: Iterator[tuple[int, JobResult]] = (
+        (place, each) for place, each in numbered if not needle or needle in text_of(each)
+    )
+    if query.sort:
+        chosen = _sorted_after(list(chosen), query.sort, start)
+    part = list(islice(chosen, query.limit + 1))
+    shown = part[: query.limit]
+    after = str(shown[-1][0]) if len(part) > len(shown) else None
+    return JobResults([each for _, each in shown], total, after)
+
+
+def _result(message: PlannedMessage, result: Result | None) -> JobResult:
+    return JobResult(
+        lookup_id=str(message.lookup_id),
+        id=message.id,
+        label=message.label,
+        source=_short(message.source),
+        destination=_short(message.destination),
+        outcome="left" if result is None else str(result.outcome),
+        text="" if result is None else result.text,
+    )
+
+
+def _sorted_after(
+    chosen: list[tuple[int, JobResult]], sort: str, start: int
+) -> Iterator[tuple[int, JobResult]]:
+    """Results in an order, those after the one with a place in the plan.
+
+    Raises:
+        Problem: 400, they cannot be sorted so; 409, that one does not match any more.
+    """
+    places = {id(each): place for place, each in chosen}
+    ordered = [(places[id(each)], each) for each in sorted_entries([e for _, e in chosen], sort)]
+    if not start:
+        return iter(ordered)
+    at = next((at for at, (place, _) in enumerate(ordered, 1) if place == start), None)
+    if at is None:
+        raise list_changed(str(start))
+    return iter(ordered[at:])
 
 
 async def stop_job(caller: Caller, job: str) -> JobRecord:

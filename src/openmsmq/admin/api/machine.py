@@ -6,6 +6,7 @@ import msgspec
 
 from openmsmq.admin.front_desk import Caller
 
+from .arranging import arranged
 from .messages import number as number_of
 from .queues import AccessAnswers, AccessQuestion, PermissionChange, Permissions
 
@@ -66,7 +67,7 @@ async def explain_machine(caller: Caller, query: AccessQuestion) -> AccessAnswer
     """What a principal may do with the queue manager itself, right by right, and why."""
     principal = query.principal or caller.person.principal
     found = await (await caller.manager()).explain_access("", principal)
-    return msgspec.convert({"answers": found}, AccessAnswers)
+    return arranged(msgspec.convert({"answers": found}, AccessAnswers), "answers", query)
 
 
 async def grant_machine(caller: Caller, body: PermissionChange) -> Permissions:

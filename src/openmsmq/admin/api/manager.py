@@ -13,6 +13,8 @@ from openmsmq.admin.trust.tokens import Token, digest_of, new_token
 from openmsmq.wire.definitions.reading import read_definitions
 from openmsmq.wire.definitions.writing import write_json, write_toml
 
+from .arranging import ListQuery, arranged
+
 SECRET_KEYS: Final = ("token",)
 
 
@@ -83,17 +85,17 @@ class NewToken(msgspec.Struct, frozen=True):
     token: str
 
 
-class AuditQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AuditQuery(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which entries of the audit log."""
 
-    filter: str = ""
     limit: int = 200
 
 
 class AuditEntries(msgspec.Struct, frozen=True):
-    """Entries of the audit log, the newest first."""
+    """Entries of the audit log, the newest first; `after` continues it."""
 
     entries: list[Entry]
+    after: str | None = None
 
 
 class BackupFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -252,10 +254,10 @@ async def remove_token(caller: Caller, token: str) -> None:
 
 async def list_audit(caller: Caller, query: AuditQuery) -> AuditEntries:
     """The last entries of the audit log."""
-    needle = query.filter.casefold()
-    entries = [
-        entry
-        for entry in caller.desk.audit.recent()
-        if not needle or needle in msgspec.json.encode(entry).decode().casefold()
-    ]
-    return AuditEntries(entries[: max(1, min(query.limit, 2_000))])
+    return arranged(AuditEntries(caller.desk.audit.recent()), "entries", query, _entry_key)
+
+
+def _entry_key(entry: Entry) -> str:
+    """An action and its result share a number, and numbers begin anew with each console."""
+    state = "begun" if entry.result == "begun" else "ended"
+    return f"{entry.time.partition('+')[0]}-{entry.number}-{state}"

@@ -2,8 +2,8 @@
 
 import base64
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, Literal
 
 import msgspec
@@ -73,12 +73,14 @@ class BrowseQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which messages.
 
     Attributes:
+        sort: the order of the queue, or that turned.
         after: what the last answer gave.
         limit: how many.
         filter: such as `label ~ order and age > 1h`; an answer may then have fewer, or none, and
             go on.
     """
 
+    sort: Literal["lookup_id", "-lookup_id"] = "lookup_id"
     after: str = ""
     limit: int = 100
     filter: str = ""
@@ -199,9 +201,15 @@ async def opened(caller: Caller, queue: str, access: Access = "peek") -> AsyncIt
 
 
 async def browse(
-    caller: Caller, queue: str, *, after: int = 0, count: int = 100, head_bytes: int | None = None
+    caller: Caller,
+    queue: str,
+    *,
+    after: int = 0,
+    count: int = 100,
+    head_bytes: int | None = None,
+    backwards: bool = False,
 ) -> tuple[list[BrowsedMessage], bool]:
-    """Messages in queue order, locked ones included, and whether more follow.
+    """Messages in queue order or that turned, locked ones included, and whether more follow.
 
     Those that appear later are not in the queue yet; `list_delayed` has them.
     """
@@ -209,29 +217,38 @@ async def browse(
     async with opened(caller, queue) as source:
         while True:
             page = await source.ranges.browse(
-                after or None, count=count - len(found), head_bytes=head_bytes
+                after or None,
+                backwards=backwards,
+                count=count - len(found),
+                head_bytes=head_bytes,
             )
-            found += [message for message in page.messages if message.state != "delayed"]
+            messages = page.messages[::-1] if backwards else page.messages
+            found += [message for message in messages if message.state != "delayed"]
             if not page.more or len(found) == count:
                 return found, page.more
-            after = page.messages[-1].lookup_id
+            after = messages[-1].lookup_id
 
 
 async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> MessageList:
-    """Messages of a queue, part by part."""
+    """Messages of a queue in its order, or turned: another `sort` would read all of it first."""
     if not 1 <= query.limit <= LARGEST_PAGE:
         raise Problem(400, f"limit must be from 1 to {LARGEST_PAGE}.", name="BAD_LIMIT")
     after = number(query.after, "after") if query.after else 0
+    backwards = query.sort.startswith("-")
     condition = parse_filter(query.filter) if query.filter else None
     need_to_read(caller, condition)
     if condition is None:
-        messages, more = await browse(caller, queue, after=after, count=query.limit)
+        messages, more = await browse(
+            caller, queue, after=after, count=query.limit, backwards=backwards
+        )
         records = [message_record(message) for message in messages]
         return MessageList(records, records[-1].lookup_id if more else None)
     matcher, now = Matcher(condition), time.time()
     records = []
     for _ in range(MOST_PARTS):
-        messages, more = await browse(caller, queue, after=after, count=LARGEST_PAGE)
+        messages, more = await browse(
+            caller, queue, after=after, count=LARGEST_PAGE, backwards=backwards
+        )
         for message in messages:
             after = message.lookup_id
             if matcher.holds(full_name(queue), message, now):
@@ -244,9 +261,15 @@ async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> Messa
 
 
 async def look_up(caller: Caller, queue: str, lookup_id: str) -> ReceivedMessage:
-    """One message."""
+    """One message, also if a reader has it locked."""
+    wanted = number(lookup_id)
     async with opened(caller, queue) as source:
-        message = await source.peek_by_lookup_id(number(lookup_id))
+        page = await source.ranges.browse(wanted - 1 if wanted > 1 else None, count=1)
+        if [each.lookup_id for each in page.messages] == [wanted]:
+            message: ReceivedMessage = page.messages[0]
+        else:
+            # The answer says why there is none.
+            message = await source.peek_by_lookup_id(wanted)
     if caller.desk.settings.audit_reads:
         caller.desk.audit.begin(
             caller.person, "read_message", target=queue, filter=lookup_id, count=1, result="done"
@@ -312,23 +335,45 @@ def message_to_send(body: MessageToSend) -> Message:
         for name, value in msgspec.structs.asdict(body).items()
         if value is not None and name not in ("body", "body_base64")
     }
-    try:
+    with _properties_checked():
         content: str | bytes = body.body or ""
         if body.body_base64 is not None:
             content = base64.b64decode(body.body_base64, validate=True)
         return Message(content, **values)
+
+
+@contextmanager
+def _properties_checked() -> Iterator[None]:
+    """Make a message and send it.
+
+    Raises:
+        Problem: 400, a property does not fit.
+    """
+    try:
+        yield
     except (ValueError, TypeError) as exc:
-        raise Problem(400, f"The message cannot be sent: {exc}", name="BAD_MESSAGE") from exc
+        raise Problem(
+            400,
+            f"The message cannot be sent: {exc}",
+            cause="A property has a value that no message can have.",
+            remedy="Change the property that is named.",
+            name="BAD_MESSAGE",
+        ) from exc
+
+
+async def _send(caller: Caller, queue: str, message: Message) -> Sent:
+    """Send a message to a queue of this computer, in a transaction if it needs one."""
+    manager = await caller.manager()
+    async with manager.open_queue(full_name(queue), "send") as target:
+        single = "single" if await target.is_transactional() else None
+        with _properties_checked():
+            return Sent(await target.send_and_wait(message, single))
 
 
 async def send_message(caller: Caller, queue: str, body: MessageToSend) -> Sent:
     """Send a message to a queue of this computer."""
     caller.need_queue(queue)
-    message = message_to_send(body)
-    manager = await caller.manager()
-    async with manager.open_queue(full_name(queue), "send") as target:
-        single = "single" if await target.is_transactional() else None
-        return Sent(await target.send_and_wait(message, single))
+    return await _send(caller, queue, message_to_send(body))
 
 
 async def receive_message(caller: Caller, queue: str) -> dict[str, Any]:
@@ -378,11 +423,9 @@ async def send_copy(caller: Caller, queue: str, lookup_id: str, body: CopyToSend
     if body.label is not None:
         message.label = body.label
     if body.body_base64 is not None:
-        message.body = base64.b64decode(body.body_base64)
+        with _properties_checked():
+            message.body = base64.b64decode(body.body_base64, validate=True)
     elif body.body is not None:
         message.body = body.body
         message.body_type = None
-    manager = await caller.manager()
-    async with manager.open_queue(full_name(body.to), "send") as target:
-        single = "single" if await target.is_transactional() else None
-        return Sent(await target.send_and_wait(message, single))
+    return await _send(caller, body.to, message)

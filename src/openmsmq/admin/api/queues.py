@@ -11,8 +11,11 @@ from openmsmq.admin.trust.problems import Problem
 from openmsmq.client.properties import QueueProperties
 from openmsmq.wire.codes.queue_error import AccessDenied
 
+from .arranging import ListQuery, arranged, list_changed
+
 NO_QUOTA: Final = 0xFFFFFFFF
 LARGEST_LIST: Final = 1_000
+UNSORTABLE: Final = ("subqueues", "deleted")
 
 
 class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,8 +195,14 @@ def sorted_queues(records: Iterable[QueueRecord], sort: str) -> list[QueueRecord
         Problem: 400, there is no such property.
     """
     name = sort.removeprefix("-")
-    if name not in QueueRecord.__struct_fields__ or name in ("subqueues", "deleted"):
-        raise Problem(400, f"Queues cannot be sorted by {name!r}.", name="BAD_SORT")
+    sortable = [field for field in QueueRecord.__struct_fields__ if field not in UNSORTABLE]
+    if name not in sortable:
+        raise Problem(
+            400,
+            f"Queues cannot be sorted by {name!r}.",
+            remedy=f"Use one of {', '.join(sortable)}.",
+            name="BAD_SORT",
+        )
     # Ties stay in the order of names.
     by_name = sorted(records, key=lambda record: record.name.casefold())
 
@@ -256,12 +265,7 @@ def _start(ordered: list[QueueRecord], query: QueueListQuery) -> int:
             return at
     if query.sort == "name":
         return len(ordered)
-    raise Problem(
-        409,
-        f"{query.after} is not in the list any more.",
-        remedy="Begin the list again.",
-        name="LIST_CHANGED",
-    )
+    raise list_changed(query.after)
 
 
 async def show_queue(caller: Caller, queue: str) -> QueueRecord:
@@ -339,7 +343,7 @@ async def revoke(caller: Caller, queue: str, body: PermissionChange) -> Permissi
     return msgspec.convert({"permissions": entries}, Permissions)
 
 
-class AccessQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AccessQuestion(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who: `user:NAME`, `group:NAME`, `account:NAME`, `everyone` or a SID; without it, you."""
 
     principal: str = ""
@@ -364,4 +368,4 @@ async def explain_permission(caller: Caller, queue: str, query: AccessQuestion) 
     caller.need_queue(queue)
     principal = query.principal or caller.person.principal
     found = await (await caller.manager()).explain_access(full_name(queue), principal)
-    return msgspec.convert({"answers": found}, AccessAnswers)
+    return arranged(msgspec.convert({"answers": found}, AccessAnswers), "answers", query)

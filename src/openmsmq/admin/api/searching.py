@@ -19,7 +19,8 @@ from openmsmq.care.search import FoundMessage, SearchProgress, search
 from openmsmq.client import QueueManager
 from openmsmq.wire.errors import MsmqError
 
-from .messages import MessageRecord, message_record, need_to_read
+from .arranging import list_changed
+from .messages import MessageRecord, message_record, need_to_read, number
 
 MOST_RESULTS: Final = 1_000
 LONGEST_SEARCH: Final = 30.0
@@ -35,6 +36,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         text: text in label or body.
         case: whether letters of the text in upper and lower case differ.
         queues: pattern of the places to look in.
+        after: what the last answer gave: the search goes on behind that message.
         limit: end after so many.
     """
 
@@ -42,6 +44,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     text: str = ""
     case: bool = False
     queues: str = "*"
+    after: str = ""
     limit: int = 100
 
 
@@ -54,7 +57,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, and how far the search is."""
+    """What was found, and how far the search is; `after` continues it."""
 
     hits: list[SearchHit]
     looked_at: int
@@ -62,6 +65,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     stopped: bool
     not_searched: list[str]
+    after: str | None = None
 
 
 class SearchPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,6 +147,30 @@ def _places(caller: Caller, manager: QueueManager, pattern: str) -> list[Place]:
     ]
 
 
+def _places_after(
+    caller: Caller, manager: QueueManager, query: SearchQuery
+) -> tuple[list[Place], int]:
+    """The places that are left to look in, and behind which message of the first one.
+
+    Raises:
+        Problem: 400, that cannot be read; 409, the place is gone.
+    """
+    places = _places(caller, manager, query.queues)
+    if not query.after:
+        return places, 0
+    text, _, name = query.after.partition(" ")
+    lookup_id = number(text, "after")
+    for at, place in enumerate(places):
+        if place_name(place.name) == name:
+            return places[at:], lookup_id
+    raise list_changed(query.after)
+
+
+def after_hit(hit: SearchHit) -> str:
+    """What continues a search behind a message."""
+    return f"{hit.message.lookup_id} {hit.queue}"
+
+
 def _hit(found: FoundMessage) -> SearchHit:
     return SearchHit(
         queue=place_name(found.place.name),
@@ -152,7 +180,7 @@ def _hit(found: FoundMessage) -> SearchHit:
 
 
 async def find_messages(caller: Caller, query: SearchQuery) -> SearchResult:
-    """Messages of every place that a filter holds for, up to a limit."""
+    """Messages that a filter holds for, place by place as they came: to `sort` would read all."""
     condition = _checked(caller, query)
     began = time.monotonic()
     progress = SearchProgress()
@@ -163,10 +191,12 @@ async def find_messages(caller: Caller, query: SearchQuery) -> SearchResult:
         progress.not_searched = state.not_searched
 
     def work(manager: QueueManager) -> list[SearchHit]:
+        places, lookup_id = _places_after(caller, manager, query)
         found = search(
             manager,
-            _places(caller, manager, query.queues),
+            places,
             condition,
+            after=lookup_id,
             limit=query.limit,
             progress=note,
             stopped=lambda: time.monotonic() > deadline,
@@ -177,13 +207,16 @@ async def find_messages(caller: Caller, query: SearchQuery) -> SearchResult:
         hits = await caller.desk.care.call(caller.person, work)
     finally:
         caller.desk.searches.give()
+    stopped = time.monotonic() > deadline
+    more = stopped or len(hits) == query.limit
     return SearchResult(
         hits=hits,
         looked_at=progress.looked_at,
         total=progress.total,
         seconds=time.monotonic() - began,
-        stopped=time.monotonic() > deadline,
+        stopped=stopped,
         not_searched=_texts(progress),
+        after=(after_hit(hits[-1]) if hits else query.after or None) if more else None,
     )
 
 
@@ -274,10 +307,12 @@ def _search(
         put(part(ended=False))
         hits.clear()
 
+    places, lookup_id = _places_after(caller, manager, query)
     for found in search(
         manager,
-        _places(caller, manager, query.queues),
+        places,
         condition,
+        after=lookup_id,
         limit=query.limit,
         progress=note,
         stopped=stopped.is_set,

@@ -6,6 +6,7 @@ from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.care.explain import explain_queue
 from openmsmq.care.tracing import TraceEvent, in_words, trace_message
+from openmsmq.terminal.quantities import duration_text, size_text
 
 from .messages import message_record
 from .queues import full_name
@@ -76,6 +77,7 @@ async def explain(caller: Caller, queue: str) -> Explanation:
     """What a queue is doing, and why messages stay in it or do not come."""
     caller.need_queue(queue)
     sentences = await caller.desk.care.call(
-        caller.person, lambda manager: explain_queue(manager, full_name(queue))
+        caller.person,
+        lambda manager: explain_queue(manager, full_name(queue), size_text, duration_text),
     )
     return Explanation(sentences)

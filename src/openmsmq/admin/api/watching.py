@@ -114,12 +114,16 @@ async def stream_events(caller: Caller, query: EventsQuery) -> AsyncIterator[byt
 async def _events(
     caller: Caller, manager: QueueManager, waiting: "asyncio.Future[dict[str, Any]]"
 ) -> AsyncIterator[bytes]:
-    """Events from the first answer on, for as long as somebody listens."""
+    """Events from the first answer on, for as long as somebody listens who may."""
     try:
         yield b": events\n\n"
         while True:
-            while not (await asyncio.wait({waiting}, timeout=QUIET_SECONDS))[0]:
+            done, _ = await asyncio.wait({waiting}, timeout=QUIET_SECONDS)
+            if not caller.is_in():
+                return
+            if not done:
                 yield b": quiet\n\n"
+                continue
             page = waiting.result()
             if page["left_out"]:
                 yield b"event: left-out\ndata: %d\n\n" % page["left_out"]

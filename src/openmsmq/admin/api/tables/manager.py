@@ -50,6 +50,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "export_definitions",
         manager.export_definitions,
         bytes,
+        file="definitions.toml",
         role=ADMINISTRATOR,
         command="export",
         **DEFINITIONS,

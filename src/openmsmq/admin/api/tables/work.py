@@ -100,6 +100,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "job_file",
         jobs.job_file,
         bytes,
+        file="job-{job}.omq",
         role=OPERATOR,
         bodies=True,
         command="save",
