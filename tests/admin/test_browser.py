@@ -192,7 +192,7 @@ def test_a_dead_letter_is_retried_and_received_by_keyboard_alone(
     focus(visitor, ".reason .btn")
     press("Enter")
     page.wait_for_selector("aside.drawer")
-    assert "would be accepted" in page.inner_text("aside.drawer")
+    assert "orders would take" in page.inner_text("aside.drawer")
     focus(visitor, "input[name=limits][value=restart]")
     press("ArrowDown")
     focus(visitor, "aside.drawer .btn.primary")

@@ -17,6 +17,7 @@ from openmsmq.admin.pages.queue_pages import SIDE_QUEUES
 expect.set_options(timeout=30_000)
 pytestmark = [needs_chromium, pytest.mark.timeout(200)]
 AT = "/queues/private$%5Corders"
+HOPS = (("188", "invoices"), ("188", "orders"), ("187", "orders"))
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +157,29 @@ def test_a_removal_is_undone_from_its_toast(
     toast.locator("text=Undo").click()
     expect(page.locator("#toasts")).to_contain_text("1 message is back")
     expect(page.locator("[data-rows] tbody tr")).to_have_count(2)
+    visitor.check_quiet()
+
+
+def test_a_purge_names_the_number_that_there_is_now(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    send(client, "first")
+    page = visitor.open(AT)
+    send(client, *(f"order {number}" for number in range(1_200)))
+    page.click("details.menu summary")
+    page.click("[data-open=purge]")
+    dialog = page.locator("#purge")
+    expect(dialog.locator("h2")).to_have_text("Remove 1,201 messages from orders?")
+    expect(dialog.locator(".danger")).to_have_text("Remove 1,201")
+    visitor.picture("purge-light")
+    visitor.check_access("purge")
+    typed = dialog.locator("[data-typed] input")
+    typed.fill("1")
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    typed.fill("1201")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("1,201 messages removed")
     visitor.check_quiet()
 
 
@@ -334,6 +358,28 @@ def test_lists_keep_names_and_actions_in_narrow_windows(
     visitor.check_quiet()
 
 
+def test_a_narrow_audit_log_has_what_was_done_and_its_result(
+    visitor: Visitor, manager: Watched
+) -> None:
+    page = visitor.page
+    add_token(manager, "narrow")
+    page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        visitor.open("/settings")
+        page.click("tr:has-text('narrow') .danger")
+        page.click("#remove-token .danger.solid")
+        expect(page.locator("#toasts")).to_contain_text("Token removed")
+        visitor.open("/audit")
+        row = page.locator("#list tbody tr", has_text="remove token").first
+        expect(row.locator("td:visible")).to_have_count(3)
+        expect(row.locator("td").last).to_be_in_viewport(ratio=1)
+        expect(row.locator("td").last).to_have_text("done")
+        visitor.picture("audit-390")
+    finally:
+        page.set_viewport_size({"width": 1600, "height": 1000})
+    visitor.check_quiet()
+
+
 def test_a_message_fits_its_pane(visitor: Visitor, client: openmsmq.QueueManager) -> None:
     queue = client.open_queue(ORDERS, "send")
     queue.send(openmsmq.Message(bytes(range(256)), "long " * 49))
@@ -403,6 +449,40 @@ def test_an_outgoing_queue_is_shown_as_it_is_after_an_action(
         manager.run("outgoing", "resume", destination)
         manager.run("outgoing", "purge", destination, "--yes")
         manager.run("outgoing", "delete", destination)
+    visitor.check_quiet()
+
+
+def test_links_are_listed_by_next_hop_and_queues_by_destination(
+    visitor: Visitor, manager: Watched, client: openmsmq.QueueManager
+) -> None:
+    names = [rf"DIRECT=TCP:127.0.0.{host}\private$\{name}" for host, name in HOPS]
+    for name in names:
+        client.send(name, openmsmq.Message(b"x", "away"))
+    client.flush()
+    try:
+        page = visitor.open("/outgoing")
+        links = page.locator("[aria-labelledby=by-hop] tbody tr", has_text="127.0.0.18")
+        queues = page.locator("#list tbody tr", has_text="127.0.0.18")
+        expect(links).to_have_count(2)
+        expect(queues).to_have_count(3)
+        expect(links.first).to_contain_text("127.0.0.188")
+        expect(links.first.locator("td.num").first).to_have_text("2")
+        visitor.picture("links-light")
+        visitor.check_access("links")
+        links.first.locator("a").click()
+        expect(queues).to_have_count(2)
+        expect(page.locator("[data-chip]")).to_contain_text("next hop is 127.0.0.188")
+        # What is live follows the address.
+        client.send(names[0], openmsmq.Message(b"x", "away"))
+        client.flush()
+        expect(links.first.locator("td.num").nth(1)).to_have_text("3")
+        expect(queues).to_have_count(2)
+        page.locator("[data-chip]").click()
+        expect(queues).to_have_count(3)
+    finally:
+        for name in names:
+            manager.run("outgoing", "purge", name, "--yes")
+            manager.run("outgoing", "delete", name)
     visitor.check_quiet()
 
 
@@ -520,4 +600,156 @@ def test_every_list_that_filters_has_chips(visitor: Visitor, client: openmsmq.Qu
             chips.last.focus()
             page.keyboard.press("Enter")
             expect(chips).to_have_count(left)
+    visitor.check_quiet()
+
+
+def test_messages_to_another_machine_are_saved_before_they_are_removed(
+    visitor: Visitor, manager: Watched, client: openmsmq.QueueManager
+) -> None:
+    destination = r"DIRECT=TCP:127.0.0.86\private$\saved"
+    address = "/outgoing/DIRECT=TCP:127.0.0.86%5Cprivate$%5Csaved"
+    client.send(destination, openmsmq.Message(b"x", "away"))
+    client.flush()
+    try:
+        page = visitor.open(address)
+        client.send(destination, openmsmq.Message(b"x", "also away"))
+        client.flush()
+        page.click("#acts [data-open=purge]")
+        expect(page.locator("#purge h2")).to_have_text("Remove 2 messages to 127.0.0.86?")
+        visitor.picture("purge-outgoing-light")
+        visitor.check_access("purge-outgoing")
+        page.click("#purge button:has-text('Save them first')")
+        page.wait_for_url("**/jobs/*")
+        expect(page.locator(".kpi:has-text('Done') dd").first).to_have_text("2")
+        visitor.open(address)
+        page.click("#acts [data-open=purge]")
+        page.click("#purge .danger.solid")
+        expect(page.locator("#toasts")).to_contain_text("2 messages removed")
+    finally:
+        manager.run("outgoing", "purge", destination, "--yes")
+        manager.run("outgoing", "delete", destination)
+    visitor.check_quiet()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_list_scrolls_sideways_on_a_telephone(
+    visitor: Visitor, client: openmsmq.QueueManager, scheme: str
+) -> None:
+    name = r".\private$\customers.contracts"
+    queue = client.create_queue(name, journal=True)
+    client.grant(name, "user:root", ["peek", "receive", "get-properties"])
+    page = visitor.page
+    try:
+        queue.send(openmsmq.Message("a body", "a label"))
+        client.flush()
+        queue.move(f"{name};a-rather-long-subqueue")
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # literals
+        at = "/queues/private$%5Ccustomers.contracts"
+        # Figures have a new subqueue after a moment.
+        wait_until(lambda: visitor.open(f"{at}/subqueues").locator("table.slim").count() == 1)
+        for part in ("/journals", f"{at}/subqueues", f"{at}/permissions?principal=user:root"):
+            for width in (390, 1280):
+                page.set_viewport_size({"width": width, "height": 844})
+                visitor.open(part)
+                word = part.partition("?")[0].rpartition("/")[2]
+                expect(page.locator("table.slim").first).to_be_visible()
+                visitor.picture(f"{word}-{scheme}-{width}")
+                wide = "e => e.scrollWidth > e.clientWidth"
+                for panel in page.locator(".panel").all():
+                    assert not panel.evaluate(wide), (word, width)
+                visitor.check_access(word)
+        visitor.check_quiet()
+    finally:
+        page.set_viewport_size({"width": 1600, "height": 1000})
+        page.emulate_media(color_scheme="light")
+        client.delete_queue(name)
+
+
+def test_a_copy_is_sent_from_the_pane(visitor: Visitor, client: openmsmq.QueueManager) -> None:
+    send(client, "first")
+    page = visitor.open(AT)
+    page.locator("[data-rows] tbody tr a").first.click()
+    pane = page.locator("#right")
+    pane.get_by_role("link", name="Way").click()
+    expect(pane.locator("ol.way")).to_contain_text("Waits in orders")
+    for width in (390, 1280, 1600):
+        page.set_viewport_size({"width": width, "height": 844})
+        visitor.picture(f"pane-way-{width}")
+    visitor.check_access("way")
+    pane.get_by_role("link", name="Body").click()
+    pane.get_by_role("button", name="Send a copy…").click()
+    dialog = page.locator("#send-copy")
+    visitor.picture("pane-copy")
+    dialog.get_by_label("Label").fill("second")
+    dialog.get_by_label("Body").fill("another body")
+    dialog.get_by_role("button", name="Send").click()
+    with client.open_queue(ORDERS, "peek") as queue:
+        wait_until(lambda: [m.label for m in queue.cursor()] == ["first", "second"])
+        assert [m.body for m in queue.cursor()][1] == "another body"
+    visitor.check_quiet()
+
+
+def test_an_outline_never_covers_an_answer(visitor: Visitor, client: openmsmq.QueueManager) -> None:
+    send(client, "first")
+    page = visitor.open(AT)
+    page.evaluate(
+        """() => {
+            const ajax = htmx.ajax.bind(htmx);
+            htmx.ajax = async (...words) => {
+                await ajax(...words);
+                await new Promise((done) => setTimeout(done, 600));
+                window.ended = true;
+            };
+        }"""
+    )
+    page.locator("[data-rows] tbody tr a").first.click()
+    page.wait_for_function("() => window.ended")
+    expect(page.locator("#right").get_by_role("link", name="Way")).to_be_visible()
+    visitor.check_quiet()
+
+
+def test_the_message_that_was_chosen_last_is_shown(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    send(client, "first", "second", "third")
+    page = visitor.open(AT)
+    page.evaluate(
+        """() => {
+            const fetch = window.fetch.bind(window);
+            window.fetch = async (...words) => {
+                await new Promise((done) => setTimeout(done, 400));
+                return fetch(...words);
+            };
+        }"""
+    )
+    links = page.locator("[data-rows] tbody tr a")
+    for row in range(3):
+        links.nth(row).click()
+    expect(page.locator("#right h2").first).to_have_text("third")
+    expect(page.locator("[data-rows] tr[aria-selected=true]")).to_contain_text("third")
+    page.wait_for_timeout(1000)
+    expect(page.locator("#right h2").first).to_have_text("third")
+    visitor.check_quiet()
+
+
+def test_back_on_a_telephone_shows_the_list_again(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    send(client, "first")
+    page = visitor.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        visitor.open(AT)
+        link = page.locator("[data-rows] tbody tr a").first
+        link.click()
+        expect(page.locator("#right h2").first).to_have_text("first")
+        expect(page.locator("#right")).to_have_attribute("data-shown", "")
+        page.go_back()
+        expect(page.locator("#right")).to_contain_text("No message is selected")
+        expect(page.locator("#right[data-shown]")).to_have_count(0)
+        page.wait_for_timeout(300)
+        expect(page.locator("#right[data-shown]")).to_have_count(0)
+        expect(link).to_be_visible()
+    finally:
+        page.set_viewport_size({"width": 1600, "height": 1000})
     visitor.check_quiet()

@@ -52,6 +52,38 @@ def test_health_and_readiness(manager: Watched) -> None:
     }
 
 
+def test_a_queue_manager_whose_quota_is_used_up_is_not_ready(manager: Watched) -> None:
+    config = manager.data.parent / "qm.toml"
+    usual = config.read_text()
+    config.write_text(f"{usual}quota_kilobytes = 0\n")
+    try:
+        assert manager.run("reload").code == 0
+        assert manager.run("send", ORDERS, "--body", "x").code == 1
+        assert (manager.get("/healthz").status, manager.get("/readyz").status) == (200, 503)
+        assert manager.get("/readyz").text == "takes-messages\n"
+        done = manager.run("health", "--ready")
+        assert "takes-messages: new messages are refused: quota_kilobytes is used up" in done.err
+        assert "quota_kilobytes used up" in manager.run("status").out
+        assert "quota_kilobytes, is used up" in manager.run("queue", "explain", ORDERS).out
+    finally:
+        config.write_text(usual)
+        assert manager.run("reload").code == 0
+    assert manager.get("/readyz").status == 200
+
+
+def test_a_configuration_that_cannot_be_read_is_reported_once(manager: Watched) -> None:
+    config = manager.data.parent / "qm.toml"
+    usual = config.read_text()
+    config.write_text(f"{usual}quota_kilobytes = -1\n")
+    try:
+        refused = manager.run("reload")
+    finally:
+        config.write_text(usual)
+    assert (refused.code, refused.out) == (1, "Reloaded console\n")
+    said = "config: quota_kilobytes: -1 is not in 0 to 4294967295; what was in force before stays\n"
+    assert refused.err == said
+
+
 def test_health_of_nobody(tmp_path: Path) -> None:
     done = run(["health", "--socket", str(tmp_path / "none.sock")])
     assert done.code == 1

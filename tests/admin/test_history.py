@@ -15,7 +15,8 @@ from openmsmq.admin.ring import Ring
 
 NAMES = (
     *("number", "messages", "bytes", "locked_messages", "delayed_messages", "journal_messages"),
-    *("journal_bytes", "oldest_arrived", "quota", "readers", "waiting_reads", "last_received"),
+    *("journal_bytes", "oldest_arrived", "quota", "journal_quota"),
+    *("readers", "waiting_reads", "last_received"),
     *("arrived_messages", "arrived_bytes", "received_messages", "aborted_messages"),
     *("moved_messages", "poisoned_messages"),
 )
@@ -147,6 +148,21 @@ def test_rates_of_queues_and_totals_come_from_their_counters() -> None:
     totals = dict(zip(TOTAL_COLUMNS, history.totals(1, 1015.0).columns, strict=True))
     assert totals["arrived_per_second"][-1] == 2.0
     assert history.queue(2, 0, 1015.0) is None
+
+
+def test_totals_have_the_age_of_the_oldest_message_that_should_be_read() -> None:
+    history, picture = History(None), Picture()
+    waiting = queues(
+        {"number": 1, "oldest_arrived": 990},
+        {"number": 2, "oldest_arrived": 400},
+        {"number": 3},
+        new=(1, 2, 3),
+    )
+    waiting["new"]["kind"][1] = "journal"
+    picture.take([head(complete=True), waiting])
+    history.add(picture, 1000.0)
+    totals = dict(zip(TOTAL_COLUMNS, history.totals(1, 1000.0).columns, strict=True))
+    assert totals["oldest_message_age_seconds"][-1] == 10.0
 
 
 def test_unused_and_deleted_queues_have_no_history() -> None:

@@ -51,7 +51,11 @@ def build_app(console: Console) -> App:
             await console.stop()
 
     async def refuse(request: Request, error: Exception) -> Response:
-        known = error if isinstance(error, MsmqError) else Problem(500, "The console failed.")
+        known = (
+            error
+            if isinstance(error, MsmqError)
+            else Problem(500, "There is no answer to this request.")
+        )
         return _refusal(site, request.scope, problem_of(known))
 
     app = Starlette(

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections import deque
+from collections import Counter, deque
 from typing import Any, Final, NamedTuple
 
 from openmsmq.wire.errors import MsmqError
@@ -27,6 +27,7 @@ SPANS: Final = {
     "6h": (1, 1440, 1, 72),
     "24h": (2, 720, 1, 288),
 }
+SPAN_SECONDS: Final = {"5m": 300.0, "1h": 3600.0, "6h": 21_600.0, "24h": 86_400.0}
 _RECEIVED: Final = tuple(QUEUE_COLUMNS).index("received_per_second")
 # A small line has one of so many values.
 LINE_STEP: Final = 4
@@ -88,6 +89,20 @@ class Figures:
     def disk_free(self) -> int:
         """Bytes that are free on the disk of the store; 0 if that is not known."""
         return int(self._sampler.picture.head.get("process", {}).get("disk_free_bytes", 0))
+
+    @property
+    def doubt_seconds(self) -> float | None:
+        """Age of the oldest transaction, if all that are open are in doubt."""
+        totals = self._sampler.picture.head.get("transactions", {})
+        return totals["oldest_age_seconds"] if totals and not totals["active"] else None
+
+    @property
+    def dead_letter_classes(self) -> Counter[str]:
+        """Dead letters of both queues by the class that says why."""
+        total: Counter[str] = Counter()
+        for classes in self.dead_letters.values():
+            total.update(classes)
+        return total
 
     async def refresh(self) -> None:
         """Make the figures no older than a second, if the queue manager answers."""

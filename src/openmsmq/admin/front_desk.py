@@ -6,12 +6,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
 from openmsmq.aio import QueueManager
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.errors import ConfigError, MsmqError
 
 from .care_desk import CareDesk
 from .console import ANSWER_SECONDS, Console
@@ -44,7 +45,7 @@ class FrontDesk:
         self.sight: Final = Sight(self.figures)
         self.care: Final = CareDesk(console)
         self.tokens: Final = Tokens(settings.console_tokens or _token_file(folder))
-        self.sessions: Final = Sessions()
+        self.sessions: Final = Sessions(self.tokens)
         self.links: Final = Links(folder, tls=settings.console_certificate is not None)
         self.audit: Final = AuditLog(folder)
         self.hosts: Final = Hosts(settings.bound, settings.console_hosts)
@@ -107,12 +108,12 @@ class FrontDesk:
         finally:
             task.cancel()
 
-    def sign_in(self, person: Person, sha256: str = "") -> Session:
+    def sign_in(self, person: Person) -> Session:
         """Begin a session."""
         now = time.monotonic()
         self.sessions.forget_idle(now)
         self.console.meters.sign_ins["accepted"] += 1
-        return self.sessions.begin(person, sha256=sha256, now=now)
+        return self.sessions.begin(person, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,17 @@ class Caller:
     desk: FrontDesk
     person: Person
     session: Session | None = None
+
+    def is_in(self) -> bool:
+        """Whether the session or the token that let the caller in still does."""
+        desk, session = self.desk, self.session
+        try:
+            if session is None:
+                return desk.tokens.vouches_for(self.person, datetime.now(UTC))
+            return desk.sessions.find(session.key, time.monotonic(), background=True) is session
+        except ConfigError:
+            # Nobody can tell.
+            return False
 
     async def manager(self) -> QueueManager:
         """The queue manager, as it is for this person."""

@@ -38,9 +38,15 @@ def ready_checks(status: dict[str, Any]) -> list[Check]:
     return [
         Check("answers"),
         Check("ready", "" if state.lower() == READY else f"the queue manager is {state}"),
-        Check(
-            "takes-messages",
-            "new messages are refused: the disk is full" if status["throttled"] else "",
-        ),
+        Check("takes-messages", _refuses_messages(status)),
         Check("listens", listening),
     ]
+
+
+def _refuses_messages(status: dict[str, Any]) -> str:
+    """Why new messages are refused; empty if they are not."""
+    if status["throttled"]:
+        return "new messages are refused: the disk is full"
+    if status["quota_used_up"]:
+        return "new messages are refused: quota_kilobytes is used up"
+    return ""

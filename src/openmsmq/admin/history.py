@@ -16,7 +16,7 @@ QUEUE_RINGS: Final = ((15, 240), (300, 288))
 MAX_BYTES: Final = 64 * 1024 * 1024
 # What a queue costs beside its values, about.
 OVERHEAD_BYTES: Final = 900
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 TOTAL_COLUMNS: Final = {
     "messages": False,
@@ -27,6 +27,7 @@ TOTAL_COLUMNS: Final = {
     "dead_letters": False,
     "memory_bytes": False,
     "clients": False,
+    "oldest_message_age_seconds": False,
 }
 """The columns of totals, and whether each is a rate."""
 QUEUE_COLUMNS: Final = {
@@ -64,6 +65,14 @@ class _QueueHistory(NamedTuple):
 
 def _rings(shapes: tuple[tuple[int, int], ...], rates: tuple[bool, ...]) -> tuple[Ring, ...]:
     return tuple(Ring(step, size, rates) for step, size in shapes)
+
+
+def _oldest_age(picture: Picture, utc: float) -> float:
+    """How long the oldest message of all queues has waited; 0 without one."""
+    arrived = picture.columns.get("oldest_arrived", ())
+    queues = (queue for queue in picture.queues.values() if queue.kind == "queue")
+    oldest = min((arrived[queue.row] for queue in queues if arrived[queue.row]), default=utc)
+    return max(0.0, utc - oldest)
 
 
 class History:
@@ -111,6 +120,7 @@ class History:
             status["dead_letters"],
             status["memory_bytes"],
             status["clients"],
+            _oldest_age(picture, utc),
         )
         for ring in self._totals:
             ring.add(utc, values)

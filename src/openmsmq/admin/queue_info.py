@@ -19,7 +19,7 @@ class QueueInfo(msgspec.Struct, gc=False):
 
     Attributes:
         path: with the computer.
-        quota, journal_quota: kilobytes; `NO_QUOTA` for none.
+        quota, journal_quota: kilobytes; `NO_QUOTA` for none. A journal has those of its queue.
     """
 
     path: str
@@ -61,6 +61,11 @@ class QueueInfo(msgspec.Struct, gc=False):
     def name(self) -> str:
         """Its path name without the computer."""
         return self.path.partition("\\")[2]
+
+    @property
+    def own_quota(self) -> int:
+        """The quota that its own messages count against, in kilobytes."""
+        return self.journal_quota if self.kind == "journal" else self.quota
 
     @classmethod
     def of(cls, listed: Mapping[str, Any], shared: Shared | None = None) -> "QueueInfo":

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 LOOK_SECONDS: Final = 60.0
 # Queues that are looked at in one round, those with new messages first.
 MOST_QUEUES: Final = 50
+# Clocks that are remembered, those that were noted last.
+MOST_CLOCKS: Final = 100
 # A clock that was wrong is forgotten after this time without another message that says so.
 REMEMBERED_SECONDS: Final = 24 * 3600.0
 
@@ -25,6 +27,7 @@ class Surroundings:
         certificates: the end of each certificate by the key that names it, or why it is not known.
         clocks: by how much the clocks of other queue managers are ahead, by their GUID. A message
             that arrived before it was sent shows that; one that is behind looks as if it were slow.
+            At most `MOST_CLOCKS`.
     """
 
     def __init__(self, console: "Console") -> None:
@@ -58,7 +61,8 @@ class Surroundings:
         """Compare when the newest messages were sent and arrived."""
         manager = await self._console.manager()
         own = manager.identity.guid.casefold()
-        picture = self._console.sampler.picture
+        # The first look may be before the first sample.
+        picture = await self._console.sampler.fresh(LOOK_SECONDS)
         arrived = picture.columns.get("arrived_messages", ())
         counts = {
             queue.path: int(arrived[queue.row])
@@ -80,14 +84,19 @@ class Surroundings:
                 if peer.casefold() != own:
                     self.note(peer, ahead, utc)
         for peer in [peer for peer, then in self._noted.items() if utc - then > REMEMBERED_SECONDS]:
-            del self.clocks[peer], self._noted[peer]
+            self._forget(peer)
 
     def note(self, peer: str, ahead: float, utc: float) -> None:
         """Note how far ahead the clock of a peer is by one message; right ones are forgotten."""
+        if peer in self.clocks:
+            self._forget(peer)
         if ahead > self._console.settings.console_clock_seconds:
+            if len(self.clocks) == MOST_CLOCKS:
+                self._forget(next(iter(self.clocks)))
             self.clocks[peer], self._noted[peer] = ahead, utc
-        elif peer in self.clocks:
-            del self.clocks[peer], self._noted[peer]
+
+    def _forget(self, peer: str) -> None:
+        del self.clocks[peer], self._noted[peer]
 
 
 def ends_of(files: dict[str, Path]) -> dict[str, float | str]:

@@ -52,12 +52,14 @@ INFO = QueueInfo.of(
         "path": r"alpha\private$\orders",
         "kind": "queue",
         "quota": UNLIMITED,
+        "journal_quota": UNLIMITED,
         "bytes": 100,
         "messages": 10,
     }
 )
 STATUS: dict[str, Any] = {
     "throttled": False,
+    "quota_used_up": False,
     "online": True,
     "dead_letters": 0,
     "in_doubt_transactions": 0,
@@ -94,6 +96,8 @@ SPEAKING: dict[str, tuple[View, str]] = {
     "Old message": (row(oldest=3601.0), "waits in orders for"),
     "Quota": (info(quota=1, bytes=922), "used to 90 %"),
     "Disk full": (status(throttled=True), "disk is full"),
+    "Quota of all": (status(quota_used_up=True), "all queues together is used up"),
+    "Disk low": (QUIET._replace(disk_free=(1 << 30) - 1), "disk has 1024.0 MiB left"),
     "Offline": (status(online=False), "is offline"),
     "Link down": (link(tone="bad", reason="refused"), "link to 10.0.0.9 is down"),
     "Not acknowledged": (link(unacknowledged=2, oldest=3601.0), "does not acknowledge 2 messages"),
@@ -118,12 +122,15 @@ BELOW: dict[str, View] = {
     "Old message": row(oldest=3600.0),
     "Old message without a reader, which is another rule": row(oldest=3601.0, readers=0),
     "Quota": info(quota=1, bytes=921),
+    "Disk low": QUIET._replace(disk_free=1 << 30),
+    "Disk that nothing is known of": QUIET._replace(disk_free=0),
     "Link down that has nothing to send": link(tone="bad", messages=0),
     "Not acknowledged": link(unacknowledged=2, oldest=3600.0),
     "Journal": info(kind="journal", messages=99_999),
     "Certificate": QUIET._replace(certificates={"https_certificate": 30 * 86_400.0 + 1}),
     "Late": QUIET._replace(lag_seconds=0.24),
-    "Journal with a quota": info(kind="journal", messages=100_000, quota=10**6, bytes=1),
+    "Journal with a quota": info(kind="journal", messages=100_000, journal_quota=10**6, bytes=1),
+    "Journal of a queue that is full": info(kind="journal", bytes=1024, quota=1),
 }
 
 
@@ -133,7 +140,7 @@ def test_nothing_needs_attention_where_all_is_well() -> None:
 
 def test_every_rule_has_a_case_and_words() -> None:
     assert list(SPEAKING) == [rule.name for rule in RULES]
-    assert all(words for _, words in watched(SETTINGS))
+    assert all(words for _, words, _ in watched(SETTINGS))
 
 
 @pytest.mark.parametrize("name", SPEAKING)
@@ -159,6 +166,7 @@ def test_nothing_is_said_below_the_threshold(case: str) -> None:
         ("console_journal_messages", 200_000, SPEAKING["Journal"][0]),
         ("console_certificate_days", 29, SPEAKING["Certificate"][0]),
         ("console_lag_seconds", 0.3, SPEAKING["Late"][0]),
+        ("console_disk_bytes", 1 << 29, SPEAKING["Disk low"][0]),
     ],
 )
 def test_thresholds_are_settings(key: str, value: float, view: View) -> None:
@@ -178,3 +186,53 @@ def test_a_certificate_that_does_not_work_is_bad(end: float | str, words: str) -
     (item,) = attention(QUIET._replace(certificates={"console_certificate": end}, utc=1.0))
     assert item.tone == "bad"
     assert words in item.title
+
+
+def test_a_journal_has_the_quota_for_journals_of_its_queue() -> None:
+    (full,) = attention(info(kind="journal", bytes=1024, journal_quota=1))
+    assert "used to 100 %" in full.title
+    (large,) = attention(info(kind="journal", messages=100_000, bytes=1, quota=10**6))
+    assert "no quota" in large.title
+
+
+def test_a_full_disk_is_not_also_low() -> None:
+    (item,) = attention(status(throttled=True)._replace(disk_free=1))
+    assert item.title == "New messages are refused: the disk is full"
+
+
+def test_one_message_waits_and_two_wait() -> None:
+    for count, words in ((1, "1 message waits and"), (2, "2 messages wait and")):
+        (item,) = attention(row(unread=True, oldest=90.0, messages=count))
+        assert item.detail == f"{words} nobody has the queue open."
+
+
+def test_dead_letters_are_told_with_reasons_and_since_when() -> None:
+    classes = {"NACK_RECEIVE_TIMEOUT": 96, "NACK_Q_PURGED": 16, "NACK_BAD_DST_Q": 0, "0xF000": 1}
+    view = info(kind="deadletter", oldest_message_age_seconds=120.0)
+    view = view._replace(status=STATUS | {"dead_letters": 113}, dead_letters=classes)
+    (item,) = attention(view)
+    assert (item.title, item.since) == ("113 dead letters", "2 min")
+    assert item.detail == (
+        "96: the time to be received ran out in the queue; "
+        "16: the queue was purged before the message was received; 1: of an unknown class. "
+        "Sending 97 again makes sense."
+    )
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        info(path=r"alpha\private$\orders;poison", messages=1, oldest_message_age_seconds=120.0),
+        info(kind="journal", messages=100_000, oldest_message_age_seconds=120.0),
+        status(in_doubt_transactions=1)._replace(doubt_seconds=120.0),
+    ],
+)
+def test_what_is_wrong_is_told_with_since_when(view: View) -> None:
+    (item,) = attention(view)
+    assert item.since == "2 min"
+
+
+def test_transactions_in_doubt_are_counted_in_words() -> None:
+    (one,), (two,) = (attention(status(in_doubt_transactions=count)) for count in (1, 2))
+    assert one.detail == "Its coordinator does not answer; the messages in it are locked."
+    assert two.detail == "Their coordinators do not answer; the messages in them are locked."

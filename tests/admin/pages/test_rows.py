@@ -69,7 +69,7 @@ def test_queues_with_the_same_next_hop_are_one_link() -> None:
     rows[1].oldest = 20.0
     first, second = by_next_hop(rows)
     assert (first.name, first.queues, first.messages, first.bytes) == ("10.0.0.9", 2, 5, 200)
-    # The worst state of its queues is that of the link, and its page is the list of all.
+    # The worst state of its queues is that of the link, and its page is the list of these.
     assert (first.tone, first.words, first.oldest) == ("bad", "down", 20.0)
-    assert first.href == "/outgoing"
+    assert first.href == "/outgoing?next_hop=10.0.0.9"
     assert second == rows[0]

@@ -1,13 +1,15 @@
 """What needs attention: a table of rules over the newest figures, each with its threshold."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.settings import ConsoleSettings
 from openmsmq.admin.web import segment
+from openmsmq.care.reasons import remedy
 from openmsmq.directory.objects import UNLIMITED
-from openmsmq.terminal.quantities import count_text, duration_text
+from openmsmq.terminal.quantities import count_text, duration_text, size_text
+from openmsmq.wire.codes.message_class import MessageClass
 
 from .rows import LinkRow, QueueRow, by_next_hop
 from .text import age, short_name
@@ -18,6 +20,9 @@ QUOTA_BYTES: Final = 1024
 DAY_SECONDS: Final = 86_400
 POISON: Final = ";poison"
 JOURNALS: Final = ("journal", "machine_journal")
+DEAD: Final = ("deadletter", "xact_deadletter")
+# Reasons of dead letters that a sentence names.
+MOST_REASONS: Final = 3
 
 
 class Item(NamedTuple):
@@ -46,12 +51,19 @@ class View(NamedTuple):
     clocks: Mapping[str, float] = {}
     lag_seconds: float = 0.0
     utc: float = 0.0
+    # Bytes that are free on the disk of the store, if that is known.
+    disk_free: int = 0
+    # Dead letters by the class that says why.
+    dead_letters: Mapping[str, int] = {}
+    # Age of the oldest transaction that is in doubt, if that is known.
+    doubt_seconds: float | None = None
 
 
 class Rule(NamedTuple):
-    """A rule: its name, when it speaks, and what it finds."""
+    """A rule: its name, the alert for Prometheus that says the same, when it speaks, its finds."""
 
     name: str
+    alert: str
     words: Callable[[ConsoleSettings], str]
     find: Callable[[View], Iterator[Item]]
 
@@ -62,13 +74,17 @@ def attention(view: View) -> list[Item]:
     return sorted(items, key=lambda item: item.tone != "bad")[:MOST_ITEMS]
 
 
-def watched(settings: ConsoleSettings) -> list[tuple[str, str]]:
-    """Every rule in words."""
-    return [(rule.name, rule.words(settings)) for rule in RULES]
+def watched(settings: ConsoleSettings) -> list[tuple[str, str, str]]:
+    """Every rule in words, with the name of its alert."""
+    return [(rule.name, rule.words(settings), rule.alert) for rule in RULES]
 
 
 def _queue(name: str) -> str:
     return f"/queues/{segment(name)}"
+
+
+def _waiting(messages: int) -> str:
+    return f"{count_text(messages, 'message')} {'waits' if messages == 1 else 'wait'}"
 
 
 def _no_reader(view: View) -> Iterator[Item]:
@@ -78,7 +94,7 @@ def _no_reader(view: View) -> Iterator[Item]:
                 "bad",
                 "circle-alert",
                 f"{short_name(row.name)} has not been read for {age(row.oldest)}",
-                f"{count_text(row.messages, 'message')} wait and nobody has the queue open.",
+                f"{_waiting(row.messages)} and nobody has the queue open.",
                 age(row.oldest),
                 _queue(row.name),
                 "Open queue",
@@ -117,9 +133,10 @@ def _too_old(view: View) -> Iterator[Item]:
 
 def _quota(view: View) -> Iterator[Item]:
     for info in view.infos:
-        if info.quota == UNLIMITED or not info.quota:
+        quota = info.own_quota
+        if quota == UNLIMITED or not quota:
             continue
-        percent = 100 * info.bytes // (info.quota * QUOTA_BYTES)
+        percent = 100 * info.bytes // (quota * QUOTA_BYTES)
         if percent >= view.settings.console_quota_percent:
             name = info.name
             yield Item(
@@ -146,6 +163,32 @@ def _disk(view: View) -> Iterator[Item]:
         )
 
 
+def _manager_quota(view: View) -> Iterator[Item]:
+    if view.status.get("quota_used_up"):
+        yield Item(
+            "bad",
+            "circle-alert",
+            "New messages are refused: the quota of all queues together is used up",
+            "Receive or purge messages, or raise quota_kilobytes in the configuration.",
+            "",
+            "/queues",
+            "Queues",
+        )
+
+
+def _disk_low(view: View) -> Iterator[Item]:
+    if 0 < view.disk_free < view.settings.console_disk_bytes and not view.status.get("throttled"):
+        yield Item(
+            "warn",
+            "circle-alert",
+            f"The disk has {size_text(view.disk_free)} left",
+            "When it is full, new messages are refused. Make room, or receive messages.",
+            "",
+            "/settings",
+            "About",
+        )
+
+
 def _offline(view: View) -> Iterator[Item]:
     if view.status and not view.status.get("online", True):
         yield Item(
@@ -163,13 +206,12 @@ def _offline(view: View) -> Iterator[Item]:
 def _link_down(view: View) -> Iterator[Item]:
     for link in by_next_hop(link for link in view.links if link.tone == "bad" and link.messages):
         queues = f" for {count_text(link.queues, 'queue')} there" if link.queues > 1 else ""
-        waits = "waits" if link.messages == 1 else "wait"
         yield Item(
             "bad",
             "unplug",
             f"The link to {link.name} is down",
             f"{link.reason[:1].upper()}{link.reason[1:]}. "
-            f"{count_text(link.messages, 'message')} {waits}{queues}; {link.words}.",
+            f"{_waiting(link.messages)}{queues}; {link.words}.",
             age(link.oldest),
             link.href,
             "Open links" if link.queues > 1 else "Open link",
@@ -199,37 +241,65 @@ def _dead_letters(view: View) -> Iterator[Item]:
             "warn",
             "mail-x",
             count_text(view.status["dead_letters"], "dead letter"),
-            "Messages that were not delivered or not received.",
-            "",
+            _why_dead(view.dead_letters),
+            _oldest(info for info in view.infos if info.kind in DEAD),
             "/dead-letters",
             "Review",
         )
 
 
+def _why_dead(classes: Mapping[str, int]) -> str:
+    """The most frequent reasons, and whether a retry makes sense."""
+    known = sorted(
+        ((count, remedy(_class_of(name))) for name, count in classes.items() if count),
+        key=lambda pair: -pair[0],
+    )
+    if not known:
+        return "Messages that were not delivered or not received."
+    reasons = "; ".join(f"{count:,}: {why.in_short}" for count, why in known[:MOST_REASONS])
+    again = sum(count for count, why in known if why.replay)
+    return f"{reasons}." + (f" Sending {again:,} again makes sense." if again else "")
+
+
+def _class_of(name: str) -> int:
+    """The class that a sample names, or has the number of."""
+    return MessageClass[name] if name in MessageClass.__members__ else int(name, 16)
+
+
+def _oldest(infos: Iterable[QueueInfo]) -> str:
+    """How long the oldest message of some queues has been there."""
+    ages = [info.oldest_message_age_seconds for info in infos]
+    return age(max((seconds for seconds in ages if seconds is not None), default=None))
+
+
 def _poison(view: View) -> Iterator[Item]:
     for info in view.infos:
         name = info.name
-        count = info.messages if name.endswith(POISON) else info.held_messages
+        moved = name.endswith(POISON)
+        count = info.messages if moved else info.held_messages
         if count:
             yield Item(
                 "warn",
                 "circle-alert",
                 f"{count_text(count, 'poison message')} in {short_name(name)}",
                 "Programs received them again and again without success.",
-                "",
+                _oldest([info]) if moved else "",
                 _queue(name),
                 "Open queue",
             )
 
 
 def _in_doubt(view: View) -> Iterator[Item]:
-    if view.status.get("in_doubt_transactions"):
+    count = view.status.get("in_doubt_transactions")
+    if count:
+        whose = "Its coordinator" if count == 1 else "Their coordinators"
+        answers = "does not answer" if count == 1 else "do not answer"
         yield Item(
             "bad",
             "arrow-left-right",
-            count_text(view.status["in_doubt_transactions"], "transaction") + " in doubt",
-            "Their coordinator does not answer; the messages in them are locked.",
-            "",
+            count_text(count, "transaction") + " in doubt",
+            f"{whose} {answers}; the messages in {'it' if count == 1 else 'them'} are locked.",
+            age(view.doubt_seconds),
             "/transactions",
             "Open",
         )
@@ -238,14 +308,14 @@ def _in_doubt(view: View) -> Iterator[Item]:
 def _journal(view: View) -> Iterator[Item]:
     for info in view.infos:
         large = info.messages >= view.settings.console_journal_messages
-        if info.kind in JOURNALS and info.quota == UNLIMITED and large:
+        if info.kind in JOURNALS and info.own_quota == UNLIMITED and large:
             name = info.name
             yield Item(
                 "warn",
                 "notebook-text",
                 f"{short_name(name)} has {count_text(info.messages, 'message')} and no quota",
                 "A journal grows until somebody reads or purges it, or it has a quota.",
-                "",
+                _oldest([info]),
                 "/journals",
                 "Journals",
             )
@@ -328,6 +398,7 @@ def _console(view: View) -> Iterator[Item]:
 RULES: Final = (
     Rule(
         "No reader",
+        "MsmqNoReader",
         lambda s: (
             f"messages wait longer than {duration_text(s.console_unread_seconds)} "
             "and nobody has the queue open"
@@ -336,6 +407,7 @@ RULES: Final = (
     ),
     Rule(
         "Queue grows",
+        "MsmqQueueGrows",
         lambda s: (
             f"{s.console_growth_messages:,} more messages wait than an hour ago, the most "
             "since then"
@@ -344,46 +416,75 @@ RULES: Final = (
     ),
     Rule(
         "Old message",
+        "MsmqMessagesWait",
         lambda s: (
             f"one waits longer than {duration_text(s.console_age_seconds)} in a queue with readers"
         ),
         _too_old,
     ),
-    Rule("Quota", lambda s: f"{s.console_quota_percent} % of the quota of a queue is used", _quota),
-    Rule("Disk full", lambda _: "new messages are refused", _disk),
-    Rule("Offline", lambda _: "the queue manager does not talk to others", _offline),
+    Rule(
+        "Quota",
+        "MsmqQueueNearQuota",
+        lambda s: f"{s.console_quota_percent} % of the quota of a queue or of its journal is used",
+        _quota,
+    ),
+    Rule("Disk full", "MsmqDiskFull", lambda _: "new messages are refused", _disk),
+    Rule("Quota of all", "MsmqQuotaUsedUp", lambda _: "new messages are refused", _manager_quota),
+    Rule(
+        "Disk low",
+        "MsmqDiskLow",
+        lambda s: f"the disk has less than {size_text(s.console_disk_bytes)} left",
+        _disk_low,
+    ),
+    Rule("Offline", "MsmqOffline", lambda _: "the queue manager does not talk to others", _offline),
     Rule(
         "Link down",
+        "MsmqLinkDown",
         lambda _: "messages wait for another machine that does not answer",
         _link_down,
     ),
     Rule(
         "Not acknowledged",
+        "MsmqNotAcknowledged",
         lambda s: (
             "a machine that is connected has not acknowledged messages for "
             f"{duration_text(s.console_age_seconds)}"
         ),
         _not_acknowledged,
     ),
-    Rule("Dead letters", lambda _: "messages were not delivered or not received", _dead_letters),
-    Rule("Poison", lambda _: "messages failed again and again, or are held for you", _poison),
+    Rule(
+        "Dead letters",
+        "MsmqDeadLetters",
+        lambda _: "messages were not delivered or not received",
+        _dead_letters,
+    ),
+    Rule(
+        "Poison",
+        "MsmqPoisonMessages",
+        lambda _: "messages failed again and again, or are held for you",
+        _poison,
+    ),
     Rule(
         "In doubt",
+        "MsmqTransactionInDoubt",
         lambda _: "the coordinator of a prepared transaction does not answer",
         _in_doubt,
     ),
     Rule(
         "Journal",
+        "MsmqJournalGrows",
         lambda s: f"one without a quota has {s.console_journal_messages:,} messages",
         _journal,
     ),
     Rule(
         "Certificate",
+        "MsmqCertificateEnds",
         lambda s: f"one ends within {count_text(s.console_certificate_days, 'day')}",
         _certificates,
     ),
     Rule(
         "Clock",
+        "MsmqClockWrong",
         lambda s: (
             f"that of another queue manager is {duration_text(s.console_clock_seconds)} ahead"
         ),
@@ -391,8 +492,14 @@ RULES: Final = (
     ),
     Rule(
         "Late",
+        "MsmqEventLoopSlow",
         lambda s: f"the queue manager is {1000 * s.console_lag_seconds:.0f} ms late",
         _lag,
     ),
-    Rule("Console", lambda _: "this console was started again after a failure", _console),
+    Rule(
+        "Console",
+        "MsmqConsoleRestarts",
+        lambda _: "this console was started again after a failure",
+        _console,
+    ),
 )

@@ -25,6 +25,7 @@ from .frame import url_maker
 from .text import short_destination, short_name
 
 SAMPLES: Final = 6
+SHOWN_DESTINATIONS: Final = 5
 # Messages that one search shows at most.
 FOUND: Final = 1_000
 SHOWN_JOBS: Final = 5
@@ -40,7 +41,12 @@ async def deadletters_page(
     by = query.get("by", "reason")
     which = query.get("queue", "all")
     if by not in ("reason", "destination", "label", "age") or which not in dead_calls.DEAD:
-        raise Problem(400, "There is no such group of dead letters.")
+        raise Problem(
+            400,
+            "There is no such group of dead letters.",
+            cause="The address was changed by hand, or is of another version.",
+            remedy="Choose a group on the page of dead letters.",
+        )
     words = query.get("where", "")
     groups: list[dict[str, Any]] = []
     problem = None
@@ -61,6 +67,7 @@ async def deadletters_page(
         "by": by,
         "which": which,
         "filter": words,
+        "sources": " ".join(_sources(which)),
         "chips": _dead_letter_chips(query),
         "groups": groups,
         "total": sum(group["messages"] for group in groups),
@@ -77,6 +84,7 @@ async def deadletters_page(
     if (condition := searching.condition_of(words)) is not None:
         where = {"and": [where, filter_to_data(condition)]}
     values |= await _samples(caller, which, where)
+    values["where"] = msgspec.json.encode(where).decode()
     group = group_words(by, chosen["key"])
     values["group_where"] = f"{group} and ({words})" if words else group
     if query.get("retry") and caller.person.role >= Role.OPERATOR:
@@ -169,23 +177,24 @@ async def _samples(caller: Caller, which: str, where: dict[str, Any]) -> dict[st
         return samples, destinations, places
 
     samples, destinations, places = await caller.desk.care.call(caller.person, work)
-    most = sorted(destinations.items(), key=lambda pair: -pair[1])[:5]
-    return {"samples": samples, "destinations": most, "places": list(places)}
+    most = sorted(destinations.items(), key=lambda pair: -pair[1])
+    shown, rest = most[:SHOWN_DESTINATIONS], most[SHOWN_DESTINATIONS:]
+    if rest:
+        shown.append((count_text(len(rest), "other queue"), sum(number for _, number in rest)))
+    return {"samples": samples, "destinations": shown, "places": list(places)}
 
 
 async def _plan(caller: Caller, which: str, where: dict[str, Any]) -> dict[str, Any]:
     """The dry run of a retry: the checks that the job makes."""
-    sources = ["system$" + name.upper() for name in dead_calls.DEAD[which]]
-    body = calls.JobToBegin(kind="retry", sources=sources, where=where, dry_run=True)
+    body = calls.JobToBegin(kind="retry", sources=_sources(which), where=where, dry_run=True)
     try:
-        plan = await calls.begin_job(caller, body)
+        return {"plan": await calls.begin_job(caller, body)}
     except MsmqError as exc:
         return {"retry_problem": problem_of(exc)}
-    return {
-        "plan": plan,
-        "sources": " ".join(sources),
-        "where": msgspec.json.encode(where).decode(),
-    }
+
+
+def _sources(which: str) -> list[str]:
+    return ["system$" + name.upper() for name in dead_calls.DEAD[which]]
 
 
 async def job_rows(caller: Caller, most: int | None = None) -> list[dict[str, Any]]:

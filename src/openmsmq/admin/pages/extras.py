@@ -5,6 +5,7 @@ import csv
 import io
 import re
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from openmsmq.admin.api import messages as message_calls
 from openmsmq.admin.api.queues import full_name
-from openmsmq.admin.figures import SPANS
+from openmsmq.admin.figures import SPAN_SECONDS, SPANS
 from openmsmq.admin.front_desk import Caller, FrontDesk
 from openmsmq.admin.trust.person import Role
 from openmsmq.admin.trust.problems import Problem
@@ -108,7 +109,9 @@ class Extras:
             columns = figures.disk()
         else:
             raise Problem(404, "There are no such figures.")
-        return JSONResponse({"columns": columns})
+        now = time.time()
+        # Every plot of a page has the same range, however much is known of it.
+        return JSONResponse({"columns": columns, "range": [now - SPAN_SECONDS[span], now]})
 
     async def palette(self, request: Request, names: dict[str, str]) -> Response:
         """What the palette offers for a text: queues, pages, a search, a trace."""

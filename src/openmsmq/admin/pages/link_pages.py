@@ -13,7 +13,9 @@ from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
-from .rows import link_row
+from .chips import Chip
+from .frame import url_maker
+from .rows import by_next_hop, link_row
 
 SHOWN: Final = 50
 
@@ -21,12 +23,17 @@ SHOWN: Final = 50
 async def outgoing_page(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
-    """The list of outgoing queues."""
-    del query, names
-    rows = [link_row(info) for info in caller.desk.figures.outgoing]
+    """Links by next hop, and outgoing queues by destination, of all links or one."""
+    del names
+    queues = [link_row(info) for info in caller.desk.figures.outgoing]
+    hop = query.get("next_hop", "")
+    rows = [row for row in queues if not hop or row.name == hop]
     rows.sort(key=lambda row: (-row.messages, row.destination))
+    chips = [Chip("next hop", "is", hop, url_maker("/outgoing", query)(next_hop=""))]
     return {
         "crumbs": [("Outgoing", "")],
+        "links": by_next_hop(queues),
+        "chips": chips if hop else [],
         "rows": rows,
         "waiting": sum(row.messages for row in rows),
     }

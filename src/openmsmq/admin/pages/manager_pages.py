@@ -24,6 +24,8 @@ NUMERIC: Final = (
     *("Messages", "Size", "Oldest", "Quota", "Added in the last hour", "Sent"),
     *("Received", "Queues", "Waiting reads", "Unread"),
 )
+# What windows of telephones leave out.
+WIDE: Final = ("Oldest", "Quota")
 MONO: Final = ("Journal", "Peer", "SID")
 STATES: Final = {
     "active": "open",
@@ -50,6 +52,7 @@ def _table(
         "rows": rows,
         "numeric": NUMERIC,
         "mono": MONO,
+        "wide": WIDE,
         "icon": icon,
         "none": none,
         "none_words": words,
@@ -71,11 +74,10 @@ async def journals_page(
     """Journals: their sizes."""
     del query, names
     rows = []
-    for info in sorted(await caller.seen(), key=lambda each: -each.messages):
+    infos = await caller.seen()
+    for info in sorted(infos, key=lambda each: -each.messages):
         name = info.name
         if info.kind not in ("journal", "machine_journal"):
-            continue
-        if info.kind == "journal" and not info.messages:
             continue
         title = "of this machine" if info.kind == "machine_journal" else short_name(name)
         rows.append(
@@ -84,10 +86,17 @@ async def journals_page(
                 _cell("Messages", count_text(info.messages)),
                 _cell("Size", size_text(info.bytes)),
                 _cell("Oldest", duration_text(info.oldest_message_age_seconds)),
-                _cell("Quota", quota_text(info.quota)),
+                _cell("Quota", quota_text(info.own_quota)),
                 _cell("Added in the last hour", _growth(caller, info)),
             ]
         )
+    # Figures leave empty journals out; those of queues that keep one are shown all the same.
+    kept = {info.name.casefold() for info in infos if info.kind == "journal"}
+    rows += [
+        _empty_journal(info)
+        for info in infos
+        if info.kind == "queue" and info.journal and f"{info.name};journal".casefold() not in kept
+    ]
     table = _table(
         "Journals",
         rows,
@@ -101,6 +110,18 @@ async def journals_page(
         "words": "Copies of messages that were received or sent; nothing removes them by itself",
         "tables": [table],
     }
+
+
+def _empty_journal(queue: QueueInfo) -> list[tuple[str, object, str]]:
+    name = queue.name
+    return [
+        _cell("Journal", short_name(name), f"/queues/{segment(name + ';JOURNAL')}"),
+        _cell("Messages", count_text(0)),
+        _cell("Size", size_text(0)),
+        _cell("Oldest", ""),
+        _cell("Quota", quota_text(queue.journal_quota)),
+        _cell("Added in the last hour", count_text(0)),
+    ]
 
 
 async def sessions_page(
@@ -123,12 +144,6 @@ async def transactions_page(
     """Open, prepared and doubtful transactions."""
     del query, names
     entries = (await calls.list_transactions(caller)).entries
-    clients = (await calls.list_clients(caller)).entries
-    holders = {
-        transaction: f"{client['principal']} ({client['protocol']} {client['id']})"
-        for client in clients
-        for transaction in client["transactions"]
-    }
     rows = [
         {
             "id": entry["id"],
@@ -137,7 +152,7 @@ async def transactions_page(
             "sent": entry["sent"],
             "received": entry["received"],
             "moved": entry["moved"],
-            "holder": holders.get(entry["id"], ""),
+            "holder": entry["holder"],
             "doubt": entry["state"] == "prepared",
         }
         for entry in entries

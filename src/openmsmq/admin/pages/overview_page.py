@@ -77,6 +77,9 @@ def _view(
         around.clocks,
         figures.lag_seconds,
         time.time(),
+        figures.disk_free,
+        figures.dead_letter_classes,
+        figures.doubt_seconds,
     )
 
 
@@ -137,7 +140,8 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
             "Oldest that should be read",
             amount,
             short_name(oldest.name) if oldest else "nothing waits",
-            [],
+            # The line is that of all queues, also of those that the caller does not see.
+            [] if caller.person.queues else totals["oldest_message_age_seconds"],
             unit,
             "bad" if unread else "",
         ),

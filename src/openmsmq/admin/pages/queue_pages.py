@@ -43,6 +43,9 @@ SHOWN_QUEUES: Final = 500
 SIDE_QUEUES: Final = 200
 SIDE_KINDS: Final = ("deadletter", "xact_deadletter", "machine_journal")
 JOURNAL: Final = ";JOURNAL"
+# What the page of a message shows of it, and the pane, which has its way as well.
+PAGE_VIEWS: Final = ("body", "properties", "packet")
+PANE_VIEWS: Final = (*PAGE_VIEWS, "way")
 SORTS: Final = ("name", "messages", "arriving", "leaving", "oldest", "readers", "bytes")
 
 
@@ -266,8 +269,19 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         "begun": bool(after),
         "arrived": _arrived(values["info"]),
         "selected": selected,
-        **(await message_values(caller, queue, selected, query) if selected else {}),
+        **(await _pane_values(caller, queue, selected, query) if selected else {}),
     }
+
+
+async def _pane_values(
+    caller: Caller, queue: str, lookup_id: str, query: QueryParams
+) -> dict[str, Any]:
+    """What the pane of a message shows; its way is a view there."""
+    values = await message_values(caller, queue, lookup_id, query, PANE_VIEWS)
+    message: ReceivedMessage | None = values["message"]
+    if message is not None and values["view"] == "way":
+        values["way"] = await _way(caller, message, queue)
+    return values
 
 
 async def _counts_now(caller: Caller, queue: str, info: QueueRecord | None) -> dict[str, Any]:
@@ -371,11 +385,15 @@ def _message_row(message: BrowsedMessage, now: float, caller: Caller) -> dict[st
 
 
 async def message_values(
-    caller: Caller, queue: str, lookup_id: str, query: QueryParams
+    caller: Caller,
+    queue: str,
+    lookup_id: str,
+    query: QueryParams,
+    views: tuple[str, ...] = PAGE_VIEWS,
 ) -> dict[str, Any]:
     """What the views of a message show."""
-    view = query.get("view", "") or "body"
-    if view not in ("body", "properties", "packet"):
+    view = query.get("view", "")
+    if view not in views:
         view = "body"
     values: dict[str, Any] = {
         "message": None,
@@ -392,6 +410,7 @@ async def message_values(
     values["message"] = message
     values["body_bytes"] = caller.desk.settings.console_body_bytes
     values["facts"] = message_facts(message)
+    values["copy_to"] = _copy_to(queue, message)
     values["reason"] = "" if message.class_ < 0x8000 else message.class_name
     values["properties"] = [
         (name, value)
@@ -485,25 +504,25 @@ async def message_page(caller: Caller, query: QueryParams, names: dict[str, str]
         "queue": queue,
         "way": [] if message is None else await _way(caller, message, queue),
         "policy": await _policy(caller, queue, message),
-        "copy_to": queue.partition(";")[0] if not queue.startswith("system$") else _target(message),
     }
 
 
-def _target(message: ReceivedMessage | None) -> str:
-    """The queue that a message of a dead-letter queue was for."""
-    name = "" if message is None else message.destination_queue or ""
+def _copy_to(queue: str, message: ReceivedMessage) -> str:
+    """Where copies of a message go: its queue, or the one that a dead letter was for."""
+    if not queue.startswith("system$"):
+        return queue.partition(";")[0]
+    name = message.destination_queue or ""
     return name.partition("\\")[2] if name.upper().startswith("DIRECT=") else ""
 
 
 async def _neighbours(caller: Caller, queue: str, lookup_id: int) -> dict[str, str]:
+    """The messages before and after one as the list has them, locked ones included."""
     found = {}
-    async with message_calls.opened(caller, queue) as source:
-        for key, relation in (("previous", "previous"), ("following", "next")):
-            try:
-                other = await source.peek_by_lookup_id(lookup_id, relation)  # type: ignore[arg-type]  # literals
-                found[key] = str(other.lookup_id)
-            except MsmqError:
-                found[key] = ""
+    for key, backwards in (("previous", True), ("following", False)):
+        others, _ = await message_calls.browse(
+            caller, queue, after=lookup_id, count=1, head_bytes=0, backwards=backwards
+        )
+        found[key] = str(others[0].lookup_id) if others else ""
     return found
 
 

@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.datastructures import QueryParams
@@ -69,6 +70,9 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     """Rates, depth, age, readers and refusals of a queue."""
     queue = names["queue"]
     values = await _values(caller, queue, "activity", "Activity")
+    # The sentences are of this moment, so the figures beside them are as well.
+    with suppress(MsmqError):
+        values |= counts_of(queue, await queue_calls.show_queue(caller, queue))
     info = values["info"]
     known = caller.desk.figures.rates(queue)
     activity = [
@@ -76,7 +80,7 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         ("Leaving", f"{rate(known.leaving)} a second"),
         ("Arrived since the start", count_text(info.arrived_messages, "message")),
         ("In the queue", f"{count_text(info.messages, 'message')}, {size_text(info.bytes)}"),
-        ("Locked", count_text(info.locked_messages, "message")),
+        ("Locked", count_text(info.locked_messages - info.held_messages, "message")),
         ("Oldest", duration_text(info.oldest_message_age_seconds) or "none"),
         ("Given back", f"{count_text(info.aborted_messages)}, {info.poisoned_messages} poison"),
     ]

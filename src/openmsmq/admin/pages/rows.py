@@ -162,7 +162,7 @@ def _merged(queues: list[LinkRow]) -> LinkRow:
     ages = [row.oldest for row in queues if row.oldest is not None]
     return msgspec.structs.replace(
         worst,
-        href="/outgoing",
+        href=f"/outgoing?next_hop={segment(worst.name)}",
         messages=sum(row.messages for row in queues),
         bytes=sum(row.bytes for row in queues),
         unacknowledged=sum(row.unacknowledged for row in queues),

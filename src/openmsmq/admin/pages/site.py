@@ -128,7 +128,14 @@ PAGES: Final[tuple[Page, ...]] = (
     Page("/definitions", "definitions.html", "definitions", definitions_page, role=ADMINISTRATOR),
     Page("/audit", "audit.html", "audit", audit_page, role=ADMINISTRATOR, whole=True),
     Page("/settings", "settings.html", "settings", settings_page),
-    Page("/outgoing", "outgoing.html", "outgoing", outgoing_page, (("list", "list"),), whole=True),
+    Page(
+        "/outgoing",
+        "outgoing.html",
+        "outgoing",
+        outgoing_page,
+        (("lists", "lists"),),
+        whole=True,
+    ),
     Page(
         "/outgoing/{destination}",
         "outgoing_one.html",
@@ -258,7 +265,7 @@ class Site:
                 remedy="Ask an administrator for one, or run `openmsmq console link` here.",
             )
             return self.ask_to_sign_in(request, problem, 401, target)
-        session = self._desk.sign_in(entry.person(address), entry.sha256)
+        session = self._desk.sign_in(entry.person(address))
         safe = target.startswith("/") and not target.startswith(("//", "/\\"))
         return self._welcome(request, session.key, target if safe else "/")
 

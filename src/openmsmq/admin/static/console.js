@@ -78,6 +78,7 @@
     });
     const type = answer.headers.get("Content-Type") ?? "";
     const value = type.includes("json") ? await answer.json() : null;
+    if (answer.status === 401) tellLost(401);
     if (!answer.ok) throw Object.assign(new Error(value?.error?.detail ?? `HTTP ${answer.status}`), { error: value?.error });
     return value;
   }
@@ -167,6 +168,23 @@
     if (!told) return;
     const undo = { title: "Undo", run: () => call("POST", `/api/v1/jobs/${encodeURIComponent(told.job)}/undo`).then((back) => { remember(`${back.undone === 1 ? "1 message is" : `${number(back.undone)} messages are`} back${back.gone ? `, ${number(back.gone)} were gone` : ""}`); location.reload(); }, (problem) => toast(problem.message, { bad: true })) };
     toast(told.words, { bad: told.reasons.length > 0, detail: told.reasons[0] ?? "", action: told.undo ? undo : null, link: told.job ? `/jobs/${encodeURIComponent(told.job)}` : "" });
+  }
+
+  // A dialog that removes everything names the number that there is now, not when the page was made.
+  async function openDialog(dialog) {
+    if (!dialog) return;
+    dialog.showModal();
+    if (!dialog.dataset.fresh) return;
+    const answer = await fetch(dialog.dataset.fresh, { credentials: "same-origin" }).catch(() => null);
+    if (!answer?.ok) return;
+    const { messages } = await answer.json();
+    $$("[data-now]", dialog).forEach((element) => { element.textContent = number(messages); });
+    $$("[data-now-words]", dialog).forEach((element) => { element.textContent = messages === 1 ? "message" : "messages"; });
+    const typed = $("[data-typed]", dialog);
+    typed.hidden = messages <= 100;
+    const input = $("input", typed);
+    input.required = !typed.hidden;
+    input.pattern = number(messages).replaceAll(",", ",?");
   }
 
   // A file of messages: it is checked first, and sent with the second press.
@@ -261,12 +279,32 @@
       input.title = number(chosen.length);
     }
   }
+  // One request at a time; of those asked for meanwhile the last one counts.
+  let paneWanted = null;
+  let paneBusy = false;
   let paneWait;
+  async function loadPane(pane) {
+    if (paneBusy) return;
+    paneBusy = true;
+    try {
+      while (paneWanted) {
+        const href = paneWanted;
+        paneWanted = null;
+        await htmx.ajax("GET", href, { source: pane, target: pane, select: "#right > *", swap: "innerHTML" });
+      }
+    } finally { paneBusy = false; }
+    clearTimeout(paneWait);
+    pane.toggleAttribute("data-shown", new URLSearchParams(location.search).has("message"));
+    localTimes(pane);
+  }
   async function openInPane(href, { push = true, row = null } = {}) {
     const pane = $("#right");
     if (!pane) { location.assign(href); return; }
+    const shown = pane.firstElementChild;
     clearTimeout(paneWait);
     paneWait = setTimeout(() => {
+      // The answer can be there before htmx has ended the request: it is never covered.
+      if (pane.firstElementChild !== shown) return;
       const skeleton = make("div", { class: "skel-pane", "aria-busy": "true" });
       for (let at = 0; at < 7; at += 1) skeleton.append(make("div", { class: "skel" }));
       pane.replaceChildren(skeleton);
@@ -276,10 +314,8 @@
       row.setAttribute("aria-selected", "true");
     }
     if (push) history.pushState({ pane: true }, "", href);
-    await htmx.ajax("GET", href, { source: pane, target: pane, select: "#right > *", swap: "innerHTML" });
-    clearTimeout(paneWait);
-    pane.setAttribute("data-shown", "");
-    localTimes(pane);
+    paneWanted = href;
+    await loadPane(pane);
   }
   addEventListener("popstate", () => {
     if (!$("#right") || !location.pathname.startsWith("/queues/")) { location.reload(); return; }
@@ -373,16 +409,52 @@
     patch(parts ?? []);
   });
 
+  // A page that is not live any more says so: the console is away, or the session has ended.
+  let heard = Date.now();
+  let ended = false;
+  function tellLost(status) {
+    const button = $("[data-live-toggle]");
+    if (!button || ended) return;
+    ended = status === 401;
+    button.setAttribute("data-lost", "");
+    $("[data-live-word]", button).textContent = "Not live";
+    const title = ended ? "Your session has ended" : status ? "Live updates are refused" : "The console does not answer";
+    const words = `What is shown is from ${clock(new Date(heard))}. ${ended ? "Sign in again to go on." : "The page goes on by itself when it can."}`;
+    const notice = make("div", { class: "notice warn", role: "status" }, icon("unplug"), make("div", { class: "grow" }, make("b", {}, title), make("p", {}, words)));
+    if (ended) notice.append(make("a", { class: "btn sm", href: location.href }, "Sign in"));
+    $("#stale").replaceChildren(notice);
+  }
+  document.addEventListener("htmx:sse:error", ({ detail }) => tellLost(detail.status));
+  // The first request for updates is an ordinary one, which htmx does not make again.
+  function askAgain({ target, detail }) {
+    if (target.id !== "feed") return;
+    tellLost(detail.ctx?.response?.status);
+    setTimeout(() => { if (target.isConnected) htmx.ajax("GET", target.getAttribute("hx-sse:connect"), { source: target }); }, 2000);
+  }
+  document.addEventListener("htmx:response:error", askAgain);
+  document.addEventListener("htmx:error", askAgain);
+  document.addEventListener("htmx:sse:after:connection", () => {
+    // Another session has another CSRF token.
+    if (ended) { location.reload(); return; }
+    const button = $("[data-live-toggle]");
+    if (!button?.hasAttribute("data-lost")) return;
+    button.removeAttribute("data-lost");
+    $("#stale").replaceChildren();
+    setLive(live);
+  });
+  document.addEventListener("patch", () => { heard = Date.now(); });
+
   // Plots: columns of numbers from the server, drawn by uPlot.
   const tenth = (value) => Math.round(value * 10) / 10;
   const compact = (value) => value >= 1e6 ? `${tenth(value / 1e6)} M` : value >= 1e3 ? `${tenth(value / 1e3)} k` : `${value}`;
   const formats = { count: compact, ms: (value) => `${value} ms`, seconds: (value) => `${value} s` };
   async function draw(element) {
     let columns;
+    let range;
     try {
       const answer = await fetch(element.dataset.plot, { credentials: "same-origin" });
       if (!answer.ok) return;
-      columns = (await answer.json()).columns;
+      ({ columns, range } = await answer.json());
     } catch { return; }
     if (!element.clientWidth) return;
     element.replaceChildren();
@@ -392,8 +464,8 @@
     new uPlot({
       width: element.clientWidth - 12, height: element.clientHeight - 8, padding: [8, 26, 0, 0],
       legend: { show: false }, cursor: { y: false, points: { size: 6 }, sync: { key: "page" } },
-      scales: { y: { range: (_, low, high) => [0, Math.max(high, element.dataset.format === "ms" ? 0.1 : 1) * 1.12] } },
-      axes: [{ ...axis, size: 24, grid: { show: false }, space: 90, values: (_, at) => at.map((t) => clock(new Date(t * 1000)).slice(0, columns[0].at(-1) - columns[0][0] < 300 ? 8 : 5)) },
+      scales: { x: { range: () => range }, y: { range: (_, low, high) => [0, Math.max(high, element.dataset.format === "ms" ? 0.1 : 1) * 1.12] } },
+      axes: [{ ...axis, size: 24, grid: { show: false }, space: 90, values: (_, at) => at.map((t) => clock(new Date(t * 1000)).slice(0, range[1] - range[0] > 300 ? 5 : 8)) },
         { ...axis, size: 46, space: 34, values: (_, at) => at.map((value) => format(Math.round(value * 1000) / 1000)) }],
       series: [{}, ...columns.slice(1).map((_, at) => ({ stroke: css(`--plot-${at + 1}`), width: 1.5, points: { show: false }, fill: at === 0 ? `color-mix(in oklab, ${css("--plot-1")} 10%, transparent)` : undefined }))],
     }, columns, element);
@@ -495,7 +567,7 @@
     if (all) selectWhole(all);
     for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target) || at("a, button")) menu.open = false;
     const open = at("[data-open]");
-    if (open) { if (open.dataset.open === "palette") openPalette(); else document.getElementById(open.dataset.open)?.showModal(); }
+    if (open) { if (open.dataset.open === "palette") openPalette(); else openDialog(document.getElementById(open.dataset.open)); }
     const ask = at("[data-ask]");
     if (ask) { const dialog = document.getElementById(ask.dataset.ask); $("form", dialog).dataset.api = `${ask.dataset.method ?? "POST"} ${ask.dataset.path}`; $("[data-what]", dialog).textContent = ask.dataset.what; dialog.showModal(); }
     if (at("[data-close]")) { at("dialog")?.close(); if (at("[data-reload-on-close]")) location.reload(); }
@@ -521,6 +593,9 @@
   });
   document.addEventListener("input", (event) => {
     if (event.target.closest("#palette")) search(event.target.value);
+    const first = event.target.closest("[name=first]");
+    const retried = first && $("[data-first-of]", first.form);
+    if (retried) { const most = Number(retried.dataset.firstOf); retried.textContent = number(Math.min(Number(first.value) || most, most)); }
     const narrow = event.target.closest("[data-narrow]");
     if (narrow) {
       const text = narrow.value.toLowerCase();
@@ -534,7 +609,8 @@
     if (form.dataset.upload) { event.preventDefault(); upload(form); }
     if (form.hasAttribute("data-sign-out")) { event.preventDefault(); call("POST", "/sign-out").then(() => location.assign("/sign-in")); }
   });
-  addEventListener("resize", () => { clearTimeout(paneWait); paneWait = setTimeout(drawAll, 150); });
+  let drawWait;
+  addEventListener("resize", () => { clearTimeout(drawWait); drawWait = setTimeout(drawAll, 150); });
   setInterval(() => { if (live && !document.hidden) drawAll(); }, 15000);
 
   // A search that goes on: rows as they are found, how far it is, and a button that stops it.
