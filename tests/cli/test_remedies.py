@@ -55,6 +55,13 @@ def test_a_wrong_property_says_what_fits(manager: Manager, queue: str) -> None:
     assert "'nowhere' is not an address and a port such as 234.1.1.1:8001" in outcome.err
 
 
+def test_a_queue_of_another_machine_that_does_not_answer(manager: Manager) -> None:
+    outcome = manager.run("peek", r"DIRECT=TCP:127.61.0.77\private$\x")
+    assert "Likely cause: The queue is on another machine, which is down" in outcome.err
+    assert "Remedy: Check the host, its Message Queuing service, and its firewall" in outcome.err
+    assert "openmsmq serve" not in outcome.err
+
+
 # Clients over the network
 
 

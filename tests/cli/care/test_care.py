@@ -1,6 +1,7 @@
 """Commands for many messages: find, retry, copy, save, load, deadletter, job, audit."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,12 +99,14 @@ def test_a_retry_and_its_undo(manager: Manager, filled: str, other: str) -> None
     shown = run(["job", "show", done["job"], "--messages", "--json"]).objects
     assert [each["outcome"] for each in shown[1:]] == ["done"] * 4
     assert done["job"] in run(["job", "list"]).out
+    tried = manager.run("job", "undo", done["job"], "--dry-run")
+    assert (tried.out, count(manager, other)) == ("Would put back 4 messages\n", 4)
     undone = manager.run("job", "undo", done["job"])
     assert undone.out == "Put back 4 messages\n"
     assert (count(manager, filled), count(manager, other)) == (10, 0)
     assert run(["job", "list", "--json"]).object["state"] == "undone"
-    for words in (("resume",), ("stop",)):
-        ended = run(["job", *words, done["job"]])
+    for word in ("resume", "stop", "undo"):
+        ended = run(["job", word, done["job"]])
         assert (ended.code, f"job {done['job']} is undone" in ended.err) == (1, True)
 
 
@@ -139,6 +142,15 @@ def test_a_journal_offers_no_undo(manager: Manager, queue: str) -> None:
     assert outcome.out == "Moved 1 message\n"
 
 
+@pytest.mark.parametrize("rate", ["inf", "nan"])
+def test_a_rate_that_is_no_number_is_refused_before_a_job_is_made(
+    manager: Manager, filled: str, other: str, rate: str
+) -> None:
+    refused = manager.run("retry", filled, "--to", other, "--rate", rate, "--dry-run")
+    assert (refused.code, "the rate is a number above 0" in refused.err) == (1, True)
+    assert run(["job", "list", "--json"]).objects == []
+
+
 def test_what_is_refused_says_why(manager: Manager, filled: str) -> None:
     outcome = manager.run("retry", filled, "--to", r".\private$\none")
     assert outcome.code == 1
@@ -146,6 +158,24 @@ def test_what_is_refused_says_why(manager: Manager, filled: str) -> None:
     assert "10 messages refused, and stay:" in outcome.err
     assert "MQ_ERROR_QUEUE_NOT_FOUND" in outcome.err
     assert count(manager, filled) == 10
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_a_job_is_made(
+    manager: Manager, filled: str, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for file, fault in (
+        (tmp_path / "none" / "a.omq", "there is no directory"),
+        (tmp_path, "it is a directory"),
+        (pipe, "it is not a regular file"),
+    ):
+        for options in ([], ["--dry-run"]):
+            refused = manager.run("save", str(file), filled, "--yes", *options)
+            assert (refused.code, fault in refused.err) == (1, True)
+            assert "Remedy: Name a file in a directory that exists" in refused.err
+    assert run(["job", "list", "--json"]).objects == []
+    assert pipe.is_fifo()
 
 
 def test_files_and_copies(manager: Manager, filled: str, other: str, tmp_path: Path) -> None:
@@ -163,7 +193,10 @@ def test_files_and_copies(manager: Manager, filled: str, other: str, tmp_path: P
     broken.write_bytes((tmp_path / "a.omq").read_bytes()[:-5])
     outcome = manager.run("load", str(broken), other)
     assert outcome.code == 1
-    assert "cut short after 10 messages" in outcome.err
+    assert "cut short; whole messages in it: 10" in outcome.err
+    assert "Remedy: Save the messages again" in outcome.err
+    missing = manager.run("load", str(tmp_path / "none.omq"), other)
+    assert "Remedy: Name a file that `openmsmq save` wrote." in missing.err
 
 
 def test_dead_letters(manager: Manager, filled: str) -> None:
@@ -174,10 +207,11 @@ def test_dead_letters(manager: Manager, filled: str) -> None:
     where = ("--where", f"destination_queue ~ '{filled[2:]}'")
     (group,) = manager.run("deadletter", "list", *where, "--by", "label,age", "--json").objects
     assert (group["label"], group["messages"], group["age"]) == ("late one", 1, "less than 1 hour")
+    shown = manager.run("deadletter", "show", *where, "--json").object
+    assert group["oldest"] == group["newest"] == shown["arrived_time"]
     listed = manager.run("deadletter", "list", *where).out
     assert "the time to be received ran out" in listed
     assert "Remedy: Check that the receiver runs" in listed
-    shown = manager.run("deadletter", "show", *where, "--json").object
     assert shown["body"] == "late"
     kept = manager.run("deadletter", "retry", *where, "--limits", "keep")
     assert (kept.code, "its time is over" in kept.err) == (1, True)
@@ -210,12 +244,31 @@ def test_hostile_text_appears_as_itself(manager: Manager, queue: str, label: str
     assert objects[1]["label"] == label
 
 
+def test_the_advice_holds_for_messages_that_were_purged(manager: Manager, queue: str) -> None:
+    path = f"{queue}-exact"
+    manager.run("queue", "create", path, "--transactional")
+    manager.run("send", path, "--body", "x", "--transactional", "--dead-letter")
+    manager.run("queue", "purge", path, "--yes")
+    shown = manager.run("deadletter", "list", "--queue", "transactional").out
+    assert "(MQMSG_CLASS_NACK_Q_PURGED)" in shown
+    # Sent again, they would arrive.
+    assert "Retry only if the cause is gone, or if they were removed by mistake." in shown
+    manager.run("deadletter", "drop", "--yes")
+
+
 def test_a_message_is_traced(manager: Manager, queue: str) -> None:
     manager.run("send", queue, "--body", "x", "--recoverable")
     sent = manager.run("peek", queue, "--json").object["id"]
     found = manager.run("trace", sent, "--json").object
     assert [each["queue"].lower().endswith(queue[2:]) for each in found["places"]] == [True]
     assert [each["event"] for each in found["events"]] == ["arrived"]
+    assert found["not_searched"] == []
+    manager.run("queue", "grant", queue, "everyone", "peek", "--deny")
+    closed = manager.run("trace", sent, "--json").object
+    (hidden, *_) = closed["not_searched"]
+    assert hidden["queue"].lower().endswith(queue[2:])
+    assert "MQ_ERROR_ACCESS_DENIED" in hidden["reason"]
+    manager.run("queue", "revoke", queue, "everyone", "peek")
     manager.run("move", queue, ";held", "--all")
     manager.run("receive", f"{queue};held")
     shown = manager.run("trace", sent)
@@ -224,6 +277,30 @@ def test_a_message_is_traced(manager: Manager, queue: str) -> None:
     assert words == [["arrived", "in"], ["was", "moved"], ["was", "received"]]
 
 
+def test_a_message_that_readers_do_not_see_is_traced(manager: Manager, queue: str) -> None:
+    manager.run("send", queue, "--body", "x", "--delay", "1h")
+    delayed = manager.run("delayed", "list", queue, "--json").object
+    shown = manager.run("trace", delayed["id"])
+    assert shown.code == 0
+    due = delayed["deliver_at"][:16].replace("T", " ")
+    assert "It waits in " in shown.out
+    assert f"{queue[2:]} until {due}" in shown.out
+    assert len(shown.out.splitlines()) == 1
+    manager.run("delayed", "cancel", queue, "--all", "--yes")
+    shown = manager.run("trace", delayed["id"])
+    assert "cancelled" in shown.out
+    assert "or never" not in shown.out
+    manager.run("send", queue, "--body", "x", "--recoverable")
+    sent = manager.run("peek", queue, "--json").object
+    with openmsmq.connect(str(manager.socket)) as client:
+        orders = client.open_queue(queue, "receive")
+        with orders.hold_by_lookup_id(int(sent["lookup_id"])):
+            assert "; locked: reader " in manager.run("trace", sent["id"]).out
+            (place,) = manager.run("trace", sent["id"], "--json").object["places"]
+            assert (place["state"], place["body"]) == ("locked", "x")
+
+
+@pytest.mark.usefixtures("filled")
 def test_an_unknown_message_is_explained(manager: Manager) -> None:
     unknown = manager.run("trace", r"{11111111-2222-3333-4444-555555555555}\17")
     assert unknown.code == 3
@@ -285,6 +362,17 @@ def test_an_audit_log_says_whose_it_is(tmp_path: Path) -> None:
     assert (missing.code, f"{tmp_path}/missing: there is no such directory" in missing.err) == (
         *(1, True),
     )
+
+
+def test_the_audit_log_is_that_of_the_queue_manager_that_is_asked(
+    manager: Manager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = f"Nothing has been done at the console of {manager.data}.\n"
+    assert manager.run("audit").out == said
+    monkeypatch.setenv("OPENMSMQ_SOCKET", str(manager.socket))
+    assert run(["audit"]).out == said
+    monkeypatch.setenv("OPENMSMQ_SOCKET", str(tmp_path / "none.sock"))
+    assert "no queue manager answers" in run(["audit"]).err
 
 
 def test_the_audit_log_is_read_with_its_old_files(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`openmsmq backup`, `restore` and `store check`."""
 
+import os
 import time
 from pathlib import Path
 
@@ -108,6 +109,12 @@ def test_a_backup_that_cannot_be_written_is_refused(manager: Manager, tmp_path: 
     assert outcome.code == 1
     assert "openmsmq backup: MQ_ERROR_" in outcome.err
     assert "No such file or directory" in outcome.err
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    outcome = manager.run("backup", str(pipe))
+    assert (outcome.code, pipe.is_fifo()) == (1, True)
+    assert "it is not a regular file" in outcome.err
+    assert "Remedy: Name a new file." in outcome.err
 
 
 def test_restore_keeps_what_is_there(manager: Manager, backup: Path) -> None:

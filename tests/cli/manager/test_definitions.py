@@ -47,6 +47,11 @@ def test_faults_name_line_and_key(manager: Manager, tmp_path: Path) -> None:
     refused = manager.run("apply", file)
     assert refused.code == 1
     assert f"{file}:4: queues[0].transactional: Expected `bool`" in refused.err
+    assert "Likely cause: The file has a mistake; nothing was changed." in refused.err
+    assert "Remedy: Correct the line that is named" in refused.err
+    twice = manager.run("apply", written(tmp_path, 2 * FILE))
+    assert "has the same path" in twice.err
+    assert "Remedy: Correct the line that is named" in twice.err
     wrong = FILE + 'permissions = [{ principal = "everyone", allow = ["fly"] }]\n'
     file = written(tmp_path, wrong)
     refused = manager.run("apply", file)
@@ -55,6 +60,7 @@ def test_faults_name_line_and_key(manager: Manager, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     refused = manager.run("apply", str(missing))
     assert (refused.code, f"{missing}: No such file or directory\n" in refused.err) == (1, True)
+    assert "Remedy: Name a file of definitions" in refused.err
     assert manager.run("apply", file, "--force").code == 2
 
 

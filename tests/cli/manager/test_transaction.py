@@ -14,6 +14,10 @@ def test_open_transactions_are_listed(manager: Manager) -> None:
         assert "active" in line
         listed = manager.run("transaction", "list", "--json").object
         assert (listed["state"], listed["sent"]) == ("active", 0)
+        clients = manager.run("session", "clients", "--json").objects
+        (client,) = (client for client in clients if client["transactions"])
+        assert listed["holder"] == f"{client['principal']} (local {client['id']})"
+        assert listed["holder"] in line
         for outcome in ("commit", "abort"):
             failed = manager.run("transaction", "resolve", listed["id"], outcome, "--yes")
             assert failed.code == 1

@@ -22,8 +22,13 @@ def test_delayed_messages_are_listed_delivered_and_cancelled(manager: Manager, q
         f"Delivered 1 message for {queue}\n"
     )
     assert manager.run("receive", queue, "--raw").out == "2"
+    tried = manager.run("delayed", "cancel", queue, "--all", "--dry-run")
+    assert tried.out == f"Would cancel 2 messages for {queue}\n"
+    missing = manager.run("delayed", "cancel", queue, "--lookup-id", first, "--dry-run")
+    assert missing.code == 1
+    assert "MQ_ERROR_MESSAGE_NOT_FOUND" in missing.err
     cancelled = manager.run("delayed", "cancel", queue, "--all", "--yes", "--json").object
-    assert cancelled == {"queue": queue, "cancelled": 2}
+    assert cancelled == {"queue": queue, "cancelled": 2, "dry_run": False}
     assert manager.run("delayed", "deliver", queue, "--all", "--json").object["delivered"] == 0
 
 

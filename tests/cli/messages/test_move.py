@@ -3,6 +3,8 @@
 import pytest
 from tests.cli.running import Manager
 
+import openmsmq
+
 
 def fill(manager: Manager, queue: str, *bodies: str) -> list[str]:
     """Send messages; return their lookup ids."""
@@ -55,6 +57,17 @@ def test_a_dry_run_moves_nothing(manager: Manager, queue: str, which: str) -> No
     said = manager.run("move", queue, f"{queue};x", *options, "--dry-run").out
     assert said.startswith("Would move ")
     assert bodies(manager, queue) == "ab"
+
+
+def test_a_dry_run_does_not_count_messages_that_a_reader_has(manager: Manager, queue: str) -> None:
+    first, *_ = fill(manager, queue, "a", "b", "c")
+    with (
+        openmsmq.connect(str(manager.socket)) as client,
+        client.open_queue(queue, "receive").hold_by_lookup_id(int(first)),
+    ):
+        for options in (("--dry-run",), ()):
+            moved = manager.run("move", queue, ";x", "--all", *options, "--json").object
+            assert moved["moved"] == 2
 
 
 def test_a_message_that_is_not_there_keeps_the_others_in_place(

@@ -212,6 +212,17 @@ def test_purge_counts_what_it_removes(manager: Manager, queue: str) -> None:
     assert manager.run("queue", "purge", queue, "--json").object["purged"] == 0
 
 
+def test_a_dry_run_of_purge_leaves_out_what_a_reader_has(manager: Manager, queue: str) -> None:
+    manager.run("send", queue, "--lines", "-", stdin=b"1\n2\n3\n")
+    with (
+        openmsmq.connect(str(manager.socket)) as client,
+        client.open_queue(queue, "receive") as reader,
+        reader.hold_by_lookup_id(reader.peek(timeout=0).lookup_id),
+    ):
+        for option in ("--dry-run", "--yes"):
+            assert manager.run("queue", "purge", queue, option, "--json").object["purged"] == 2
+
+
 def test_a_journal_can_be_purged(manager: Manager, queue: str) -> None:
     manager.run("queue", "set", queue, "--journal")
     manager.run("send", queue, "--body", "x", "--count", "3")

@@ -205,3 +205,28 @@ def test_a_principal_belongs_to_one_account(accounts: Accounts) -> None:
     refused = accounts.user("add", "bob", "--principal", "alice@REALM")
     assert refused.code == 1
     assert "'alice' already" in refused.err
+
+
+@pytest.mark.parametrize("named", ["option", "environment"])
+def test_accounts_are_those_of_the_queue_manager_that_is_named(
+    manager: Manager, accounts: Accounts, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    words = ["--password-file", str(accounts.password_file)]
+    if named == "option":
+        words += ["--socket", manager.socket]
+    else:
+        monkeypatch.setenv("OPENMSMQ_SOCKET", manager.socket)
+    added = run("user", "add", f"by-{named}", *words)
+    assert added.code == 0, added.err
+    file = AccountFile(manager.data)
+    assert file.find(f"by-{named}").nt_hash == nt_hash(PASSWORD)
+    file.remove(f"by-{named}")
+
+
+def test_accounts_of_a_queue_manager_that_does_not_answer_stay(
+    accounts: Accounts, tmp_path: Path
+) -> None:
+    words = ["--password-file", str(accounts.password_file)]
+    added = run("user", "add", "alice", *words, "--socket", str(tmp_path / "none.sock"))
+    assert added.code == 1
+    assert "none.sock" in added.err

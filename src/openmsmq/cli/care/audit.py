@@ -7,7 +7,8 @@ import msgspec
 import typer
 
 from openmsmq.cli.failure import reporting
-from openmsmq.cli.options.data_directory import DataOption, data_directory
+from openmsmq.cli.options.connection import SocketOption
+from openmsmq.cli.options.data_directory import DataOption, managed_directory
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.terminal.printable import printable
 from openmsmq.wire.errors import ConfigError
@@ -38,9 +39,10 @@ def audit(
         int | None, typer.Option("--last", min=1, metavar="N", help="Only the last N entries.")
     ] = None,
     as_json: JsonOption = False,
+    socket: SocketOption = None,
 ) -> None:
     """Show what was done at the console and over the HTTP API: who, what, when, result."""
-    directory = data_directory(data)
+    directory = managed_directory(data, socket)
     if not directory.is_dir():
         raise ConfigError(
             f"{directory}: there is no such directory",

@@ -117,7 +117,7 @@ def _print_remedies(groups: "list[DeadLetterGroup]") -> None:
         typer.echo(f"  Likely cause: {group.cause}")
         typer.echo(f"  Remedy: {group.remedy}")
         if not group.worth_retrying:
-            typer.echo("  Sending them again unchanged would fail in the same way.")
+            typer.echo("  Retry only if the cause is gone, or if they were removed by mistake.")
 
 
 def show(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from openmsmq.cli.groups import Commands, add_group
-from openmsmq.cli.options.confirmation import YesOption, confirm
+from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
 from openmsmq.terminal.printable import printable
@@ -159,21 +159,32 @@ def stop(identifier: JobArgument) -> None:
 def undo(
     identifier: JobArgument,
     *,
+    dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Put back what a job has moved or sent, as far as it is still there."""
-    from openmsmq.care.jobs import report_of, undo_job
+    from openmsmq.care.jobs import dry_run_undo, report_of, undo_job
 
     job = _load(identifier)
-    confirm(f"Put back {count_text(report_of(job).done, 'message')}?", yes=yes)
+    if job.undone and not job.left_to_undo:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_OPERATION,
+            f"job {identifier} is undone: nothing is left to put back",
+            cause="The job was undone already.",
+            remedy=f"`openmsmq job show {identifier}` says what it did.",
+        )
+    if not dry_run:
+        confirm(f"Put back {count_text(report_of(job).done, 'message')}?", yes=yes)
     with connect(socket) as manager:
-        report = undo_job(manager, job)
+        report = (dry_run_undo if dry_run else undo_job)(manager, job)
     if as_json:
-        print_json({"job": report.id, "undone": report.undone, "gone": report.gone})
+        counts = {"undone": report.undone, "gone": report.gone}
+        print_json({"job": report.id, "dry_run": dry_run, **counts})
         return
-    typer.echo(f"Put back {count_text(report.undone, 'message')}")
+    words = "Would put back" if dry_run else "Put back"
+    typer.echo(f"{words} {count_text(report.undone, 'message')}")
     if report.gone:
         where = "no longer where the job put"
         typer.echo(

@@ -153,7 +153,9 @@ def _print_report(job: "Job", report: "JobReport") -> None:
         typer.echo(f"{count_text(report.gone, 'message')} no longer there, or locked by a reader")
     if report.refused:
         would = "would be " if dry else ""
-        typer.echo(f"{count_text(report.refused, 'message')} {would}refused, and stay:", err=True)
+        stay = "stays" if report.refused == 1 else "stay"
+        refused = count_text(report.refused, "message")
+        typer.echo(f"{refused} {would}refused, and {stay}:", err=True)
         reasons = sorted(report.reasons.items(), key=lambda item: -item[1])
         for text, count in reasons[:_REASONS_SHOWN]:
             typer.echo(f"  {count:,}: {printable(text)}", err=True)

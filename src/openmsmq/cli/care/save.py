@@ -36,6 +36,6 @@ def save(
 ) -> None:
     """Save messages to a file, with everything that is known of them; they stay in their queues."""
     spec = spec_of("save", source, where=where, lookup_ids=lookup_id, first=first, file=file)
-    if not dry_run and file.exists():
+    if not dry_run and file.is_file():
         confirm(f"Replace {printable(str(file))}?", yes=yes)
     run_spec(socket, spec, dry_run=dry_run, yes=True, as_json=as_json)

@@ -1,7 +1,7 @@
 """`openmsmq trace`: everything that is known of a message."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,10 @@ from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import JsonOption, print_json
 from openmsmq.terminal.printable import printable
 from openmsmq.terminal.quantities import time_text
+
+if TYPE_CHECKING:
+    from openmsmq.care.places import Place
+    from openmsmq.client import BrowsedMessage
 
 
 def register(app: typer.Typer) -> None:
@@ -39,7 +43,13 @@ def trace(
             {
                 "id": record.id,
                 "places": [
-                    {"queue": place.name, "kind": str(place.kind), **message.to_dict()}
+                    {
+                        "queue": place.name,
+                        "kind": str(place.kind),
+                        "state": message.state,
+                        "holder": message.holder,
+                        **message.to_dict(),
+                    }
                     for place, message in record.places
                 ],
                 "events": [
@@ -52,14 +62,16 @@ def trace(
                     for event in record.events
                 ],
                 "why": record.why,
+                "not_searched": [
+                    {"queue": name, "reason": reason} for name, reason in record.not_searched
+                ],
             }
         )
     else:
         for place, message in record.places:
-            label = f", label {message.label}" if message.label else ""
-            typer.echo(printable(f"It is in {place.name}, lookup id {message.lookup_id}{label}"))
+            typer.echo(printable(_place_text(place, message)))
         if not record.places:
-            typer.echo("It is in no queue here, or a reader has locked it")
+            typer.echo("It is in no queue here")
         for event in record.events:
             moment = time_text(datetime.fromtimestamp(event.time, UTC))
             typer.echo(f"{moment}  It {printable(event.text)}")
@@ -69,3 +81,13 @@ def trace(
             typer.echo(f"Not searched: {printable(name)}: {printable(reason)}", err=True)
     if not record.places and not record.events:
         raise typer.Exit(NOTHING_CAME)
+
+
+def _place_text(place: "Place", message: "BrowsedMessage") -> str:
+    due = message.deliver_at
+    where = (
+        f"is in {place.name}" if due is None else f"waits in {place.name} until {time_text(due)}"
+    )
+    label = f", label {message.label}" if message.label else ""
+    locked = f"; locked: {message.holder}" if message.state == "locked" else ""
+    return f"It {where}, lookup id {message.lookup_id}{label}{locked}"

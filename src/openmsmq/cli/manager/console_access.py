@@ -10,7 +10,7 @@ import typer
 from openmsmq.cli.failure import Explanation, reporting
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.options.data_directory import DataOption, data_directory
+from openmsmq.cli.options.data_directory import DataOption, managed_directory
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ConfigError
@@ -107,11 +107,11 @@ def _ask(path: Path) -> dict[str, Any]:
         ) from exc
 
 
-def _tokens(file: Path | None, data: Path | None) -> "Tokens":
+def _tokens(file: Path | None, data: Path | None, socket: Path | None) -> "Tokens":
     # Loaded only here: it takes longer than most commands.
     from openmsmq.admin.trust.tokens import Tokens
 
-    return Tokens(file or data_directory(data) / "console" / "tokens.json")
+    return Tokens(file or managed_directory(data, socket) / "console" / "tokens.json")
 
 
 def add(
@@ -134,6 +134,7 @@ def add(
     ] = None,
     tokens: TokensOption = None,
     data: DataOption = None,
+    socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a token and print it; it is shown only this once."""
@@ -152,7 +153,7 @@ def add(
         )
     except ValueError as exc:
         raise ConfigError(str(exc)) from exc
-    _tokens(tokens, data).add(entry)
+    _tokens(tokens, data, socket).add(entry)
     if as_json:
         print_json({"name": name, "token": secret, "principal": principal, "role": role})
     else:
@@ -168,10 +169,14 @@ def _role(text: str) -> Any:
 
 
 def list_tokens(
-    *, tokens: TokensOption = None, data: DataOption = None, as_json: JsonOption = False
+    *,
+    tokens: TokensOption = None,
+    data: DataOption = None,
+    socket: SocketOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List the tokens; what they are is nowhere."""
-    entries = _tokens(tokens, data).all()
+    entries = _tokens(tokens, data, socket).all()
     if as_json:
         for entry in entries:
             ends = None if entry.ends is None else entry.ends.isoformat()
@@ -204,8 +209,9 @@ def remove(
     *,
     tokens: TokensOption = None,
     data: DataOption = None,
+    socket: SocketOption = None,
 ) -> None:
     """Remove a token; sessions that were begun with it end."""
-    if not _tokens(tokens, data).remove(name):
+    if not _tokens(tokens, data, socket).remove(name):
         raise ConfigError(f"there is no token named {name!r}")
     typer.echo(f"Removed {name}")

@@ -28,6 +28,9 @@ _WORDS: Final = {
     "unlisted": ("not in the file", "not in the file"),
     "missing": ("missing here", "missing here"),
 }
+_ANOTHER: Final = "Name a file of definitions, or - for standard input."
+_MISTAKE: Final = "The file has a mistake; nothing was changed."
+_CORRECT: Final = "Correct the line that is named; docs/definitions.md describes the keys."
 # What is told and not changed.
 _TOLD: Final = ("unlisted", "missing")
 
@@ -52,10 +55,13 @@ def read_file(path: Path) -> DefinitionsFile:
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
     except OSError as exc:
-        raise ConfigError(f"{source}: {exc.strerror}") from exc
+        raise ConfigError(f"{source}: {exc.strerror}", remedy=_ANOTHER) from exc
     except UnicodeDecodeError as exc:
-        raise ConfigError(f"{source}: is not UTF-8: {exc}") from exc
-    return DefinitionsFile(source, text, read_definitions(text, source))
+        raise ConfigError(f"{source}: is not UTF-8: {exc}", remedy=_ANOTHER) from exc
+    try:
+        return DefinitionsFile(source, text, read_definitions(text, source))
+    except ConfigError as exc:
+        raise ConfigError(exc.detail, cause=_MISTAKE, remedy=_CORRECT) from exc
 
 
 def changes_of(
@@ -77,7 +83,8 @@ def changes_of(
             raise
         place, _, reason = exc.detail.partition(": ")
         error = fault(file.text, file.source, place, f"{reason} ({exc.name})")
-        raise ConfigError(str(error), cause=exc.cause, remedy=exc.remedy) from exc
+        remedy = exc.known_remedy or _CORRECT
+        raise ConfigError(str(error), cause=exc.cause, remedy=remedy) from exc
 
 
 def print_changes(changes: list[dict[str, Any]], *, done: bool, as_json: bool) -> None:

@@ -46,7 +46,7 @@ def _show(page: dict[str, Any], *, as_json: bool) -> None:
     left_out = page["left_out"]
     if as_json:
         for event in page["events"]:
-            print_json(event)
+            print_json({**event, "time": _moment(event).isoformat()})
         if left_out:
             print_json({"left_out": left_out})
         return
@@ -56,9 +56,12 @@ def _show(page: dict[str, Any], *, as_json: bool) -> None:
         typer.echo(printable(_line(event)))
 
 
+def _moment(event: dict[str, Any]) -> datetime:
+    return datetime.fromtimestamp(event["time"], UTC)
+
+
 def _line(event: dict[str, Any]) -> str:
-    moment = datetime.fromtimestamp(event["time"], UTC)
-    words = [time_text(moment), event["kind"], event["queue"], event["detail"]]
+    words = [time_text(_moment(event)), event["kind"], event["queue"], event["detail"]]
     if event["count"] > 1:
         words.append(f"({count_text(event['count'])} messages)")
     return "  ".join(word for word in words if word)

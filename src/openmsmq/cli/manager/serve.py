@@ -18,6 +18,9 @@ from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
 QUIET_SECONDS: Final = 1.0
 # Messages are many and in no cycles: the search for garbage finds none among them.
 GARBAGE_THRESHOLDS: Final = (100_000, 50, 100)
+# How long the event loop keeps the interpreter from the thread that writes to the disk, which
+# needs it several times for each write: replies wait for that.
+SWITCH_SECONDS: Final = 0.001
 # A number, 0 for any free port, or off.
 BinaryPort = Annotated[
     str | None,
@@ -123,6 +126,7 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
         if key.endswith("_port") and isinstance(value, str) and value != "off":
             options[key] = int(value) if value.isascii() and value.isdigit() else value
     gc.set_threshold(*GARBAGE_THRESHOLDS)
+    sys.setswitchinterval(SWITCH_SECONDS)
     # What the recovery makes stays: there is no garbage before the queue manager is ready.
     gc.disable()
     progress = RecoveryProgress()

@@ -41,7 +41,8 @@ def status_properties(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         "State",
         report["state"]
         + ("" if report["online"] else ", offline")
-        + (", refuses messages: disk full" if report["throttled"] else ""),
+        + (", refuses messages: disk full" if report["throttled"] else "")
+        + (", refuses messages: quota_kilobytes used up" if report["quota_used_up"] else ""),
     )
     yield "GUID", report["guid"]
     up = f"process {report['pid']}, up {duration_text(report['uptime_seconds'])}"

@@ -18,6 +18,7 @@ _COLUMNS: Final = (
     Column("Sent", right=True),
     Column("Received", right=True),
     Column("Moved", right=True),
+    Column("Holder", cut=True),
 )
 _STATES: Final = {"prepared": "in doubt", "committed": "committed, not confirmed"}
 
@@ -68,6 +69,7 @@ def _row(transaction: dict[str, Any]) -> tuple[str, ...]:
         count_text(transaction["sent"]),
         count_text(transaction["received"]),
         count_text(transaction["moved"]),
+        transaction["holder"],
     )
 
 

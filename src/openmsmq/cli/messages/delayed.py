@@ -6,11 +6,13 @@ from typing import Annotated, Any, Final
 import typer
 
 from openmsmq.cli.groups import Commands, add_group
-from openmsmq.cli.options.confirmation import YesOption, confirm
+from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.lookup_ids import parse_lookup_id
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.terminal.quantities import count_text, size_text
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 _HELP: Final = "List messages that appear later; deliver or cancel them."
 _COLUMNS: Final = (
@@ -92,6 +94,7 @@ def cancel(
     *,
     lookup_id: LookupIdOption = None,
     every: AllOption = False,
+    dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
@@ -99,10 +102,24 @@ def cancel(
     """Remove delayed messages, which are never delivered then."""
     chosen = choose(lookup_id, every=every)
     with connect(socket) as manager:
-        count = len(manager.delayed(queue)) if chosen is None else len(chosen)
-        confirm(f"Cancel {count_text(count, 'delayed message')} for {queue}?", yes=yes)
-        count = manager.cancel_delayed(queue, chosen)
-    _tell("Cancelled", {"queue": queue, "cancelled": count}, count, as_json=as_json)
+        count = _count(manager.delayed(queue), chosen, queue)
+        if not dry_run:
+            confirm(f"Cancel {count_text(count, 'delayed message')} for {queue}?", yes=yes)
+            count = manager.cancel_delayed(queue, chosen)
+    did = "Would cancel" if dry_run else "Cancelled"
+    result = {"queue": queue, "cancelled": count, "dry_run": dry_run}
+    _tell(did, result, count, as_json=as_json)
+
+
+def _count(messages: list[dict[str, Any]], chosen: list[int] | None, queue: str) -> int:
+    """How many messages are meant; each that is named must be there."""
+    waiting = {message["lookup_id"] for message in messages}
+    wanted = waiting if chosen is None else set(chosen)
+    for lookup_id in sorted(wanted - waiting):
+        raise QueueError(
+            Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue}: no delayed message {lookup_id}"
+        )
+    return len(wanted)
 
 
 def choose(lookup_ids: list[int] | None, *, every: bool) -> list[int] | None:

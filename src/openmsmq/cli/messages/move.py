@@ -17,7 +17,8 @@ from openmsmq.cli.options.remote import (
     PasswordFileOption,
     UserOption,
     connect_to,
-    count_of,
+    free_messages,
+    info_of,
     is_remote,
 )
 from openmsmq.cli.output import JsonOption, print_json
@@ -72,7 +73,7 @@ def move(
             # A message that is not there is refused before any is moved.
             count = len([queue.peek_by_lookup_id(wanted) for wanted in dict.fromkeys(lookup_id)])
         else:
-            count = count_of(manager, source)
+            count = free_messages(info_of(manager, source))
         if dry_run:
             # The same checks as the move; remote read has none without moving.
             if not is_remote(manager):

@@ -7,7 +7,7 @@ import typer
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.terminal.printable import printable
-from openmsmq.terminal.quantities import count_text
+from openmsmq.terminal.quantities import count_text, duration_text, size_text
 
 from .arguments import PathArgument
 
@@ -41,7 +41,7 @@ def explain(
             answers = manager.explain_access(path, principal)
             print_access({"path": path, "principal": principal}, answers, as_json=as_json)
             return
-        sentences = explain_queue(manager, path)
+        sentences = explain_queue(manager, path, size_text, duration_text)
     if as_json:
         print_json({"path": path, "sentences": sentences})
     else:

@@ -18,6 +18,7 @@ from openmsmq.cli.options.remote import (
     PasswordFileOption,
     UserOption,
     connect_to,
+    free_messages,
     info_of,
 )
 from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
@@ -240,9 +241,10 @@ def purge(
         path, socket, user=user, password_file=password_file, auth=auth, level=level
     ) as manager:
         info = info_of(manager, path)
-        count: int = info["messages"]
+        # What a reader has is removed only once it gives it back.
+        count = free_messages(info) + info.get("held_messages", 0)
         if not dry_run:
-            if count:
+            if info["messages"]:
                 confirm(f"Remove {contents(info)} from {info['path']}?", yes=yes)
             with (
                 progress("purging", count) as update,

@@ -8,7 +8,8 @@ import typer
 from openmsmq.cli.failure import Explanation
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
-from openmsmq.cli.options.data_directory import DataOption, data_directory
+from openmsmq.cli.options.connection import SocketOption
+from openmsmq.cli.options.data_directory import DataOption, managed_directory
 from openmsmq.cli.options.passwords import PasswordFileOption, new_password
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.wire.codes.hresult import Hresult
@@ -66,10 +67,11 @@ def add(
     ] = None,
     password_file: PasswordFileOption = None,
     data: DataOption = None,
+    socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add an account; rights are granted to its principal by `queue grant`."""
-    accounts = account_file(data)
+    accounts = account_file(data, socket)
     sid = None if principal is None else user_sid(principal)
     password = None
     if kerberos is None or password_file is not None:
@@ -77,9 +79,11 @@ def add(
     tell("Added", accounts.add(name, password, sid, kerberos), as_json=as_json)
 
 
-def list_users(*, data: DataOption = None, as_json: JsonOption = False) -> None:
+def list_users(
+    *, data: DataOption = None, socket: SocketOption = None, as_json: JsonOption = False
+) -> None:
     """List the accounts; passwords never show."""
-    accounts = account_file(data)
+    accounts = account_file(data, socket)
     users = [properties(account) for account in accounts.read().accounts.values()]
     if as_json:
         for row in users:
@@ -99,10 +103,11 @@ def change_password(
     *,
     password_file: PasswordFileOption = None,
     data: DataOption = None,
+    socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Change the password of an account; the next logon needs the new one."""
-    accounts = account_file(data)
+    accounts = account_file(data, socket)
     known = accounts.find(name)
     changed = accounts.set_password(name, new_password(password_file, known.name))
     tell("Changed the password of", changed, as_json=as_json)
@@ -114,10 +119,11 @@ def remove(
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     data: DataOption = None,
+    socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Remove an account; what was granted to its principal stays with that."""
-    accounts = account_file(data)
+    accounts = account_file(data, socket)
     account = accounts.find(name)
     if not dry_run:
         confirm(f"Remove the account {account.name}?", yes=yes)
@@ -128,11 +134,11 @@ def remove(
         typer.echo(f"{'Would remove' if dry_run else 'Removed'} {account.name}")
 
 
-def account_file(data: Path | None) -> "AccountFile":
+def account_file(data: Path | None, socket: Path | None) -> "AccountFile":
     # It loads what knows NTLM, and few commands need that.
     from openmsmq.service.account_file import AccountFile
 
-    return AccountFile(data_directory(data))
+    return AccountFile(managed_directory(data, socket))
 
 
 def user_sid(principal: str) -> "SID":
