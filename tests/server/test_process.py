@@ -114,6 +114,14 @@ def test_a_ready_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None
         threaded(tmp_path, ready_file=tmp_path / "none" / "ready"),
     ):
         pass
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with (
+        pytest.raises(ConfigError, match="it is not a regular file"),
+        threaded(tmp_path, ready_file=pipe),
+    ):
+        pass
+    assert pipe.is_fifo()
     with threaded(tmp_path):
         pass
 

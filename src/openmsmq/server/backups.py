@@ -40,6 +40,7 @@ class Backups:
             copied = now
 
         try:
+            _check_target(file)
             backup = self._store.backup(file, progress)
             try:
                 while not backup.done:
@@ -56,3 +57,17 @@ class Backups:
             return
         log_event(BACKED_UP, file=file, bytes=copied)
         answer.done({"file": str(file), "bytes": copied})
+
+
+def _check_target(file: Path) -> None:
+    """Refuse to replace a directory, a device or a pipe.
+
+    Raises:
+        StoreError: the target is one.
+    """
+    if file.exists() and not file.is_file():
+        raise StoreError(
+            f"{file}: it is not a regular file",
+            cause="A backup replaces the file that it is written to.",
+            remedy="Name a new file.",
+        )

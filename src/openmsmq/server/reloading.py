@@ -34,31 +34,42 @@ def reload(
         reread: the configuration as it is now; None where there is no file.
     """
     outcome = Reloaded()
-    for key, action in _actions(config, parts, manager, reread):
+    new: Config | None = None
+    if reread is not None:
+        try:
+            new = reread()
+        except ConfigError as exc:
+            _note_failure(outcome, "config", exc)
+    for key, action in _actions(config, parts, manager, new):
         try:
             action()
         except ConfigError as exc:
-            reason = exc.detail.removeprefix(f"{key}: ")
-            outcome.failed[key] = reason
-            log_event(NOT_RELOADED, what=key, reason=reason)
+            _note_failure(outcome, key, exc)
         else:
             outcome.reloaded.append(key)
     log_event(RELOADED, what=", ".join(outcome.reloaded) or "nothing")
     return outcome
 
 
+def _note_failure(outcome: Reloaded, key: str, error: ConfigError) -> None:
+    reason = error.detail.removeprefix(f"{key}: ")
+    outcome.failed[key] = reason
+    log_event(NOT_RELOADED, what=key, reason=reason)
+
+
 def _actions(
-    config: Config,
-    parts: Iterable[Part],
-    manager: QueueManager,
-    reread: Callable[[], Config] | None,
+    config: Config, parts: Iterable[Part], manager: QueueManager, new: Config | None
 ) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The keys that are read again, and what does it; the log first."""
-    if config.log_file is not None or reread is not None:
+    """The keys that are read again, and what does it; the log first.
+
+    Args:
+        new: the configuration as it is now; None if there is none that can be used.
+    """
+    if config.log_file is not None or new is not None:
         key = "log_level" if config.log_file is None else "log_file"
-        yield key, lambda: configure_logs(config if reread is None else reread())
-    if reread is not None:
-        yield "quota_kilobytes", lambda: _set_quotas(manager, reread())
+        yield key, lambda: configure_logs(new or config)
+    if new is not None:
+        yield "quota_kilobytes", lambda: _set_quotas(manager, new)
     for part in parts:
         yield from part.reloads.items()
 

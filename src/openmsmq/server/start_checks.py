@@ -25,9 +25,11 @@ def check_start(config: Config) -> None:
 
 
 def check_ready_file(config: Config) -> None:
-    """Refuse a ready file in a directory that cannot take it."""
+    """Refuse a ready file in a directory that cannot take it, or in place of a device."""
     if config.ready_file is None:
         return
+    if config.ready_file.exists() and not config.ready_file.is_file():
+        raise ConfigError(f"ready_file: {config.ready_file}: it is not a regular file")
     folder = config.ready_file.parent
     if folder == config.data and not folder.exists():
         return
