@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 KEEP ?=
 CLEAN ?=
+TEST ?=
 N ?=
 SEED ?=
 PATHS ?=
@@ -32,8 +33,8 @@ test: setup ## the whole test suite, with the conformance table
 serve: setup ## run a queue manager in the foreground
 	@PYTHONPATH="$$($(BIN)/python -m tools.compile --path)" $(BIN)/openmsmq serve
 
-compile: setup ## compile the hot modules, for speed; CLEAN=1 removes them
-	@$(BIN)/python -m tools.compile $(if $(CLEAN),--clean)
+compile: setup ## compile the hot modules, for speed; CLEAN=1 removes them, TEST=1 tests them
+	@$(BIN)/python -m tools.compile $(if $(CLEAN),--clean) $(if $(TEST),--test)
 
 bench: setup ## benchmarks, as ratios to a floor or a peer in the same run
 	-@$(BIN)/python -m tools.compile

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Generator
 from typing import Final
 
@@ -12,6 +13,10 @@ pytest_plugins = ["pytester", "tests.plugins.conformance", "tests.plugins.progra
 
 # Queue managers of tests have a console only if they test it: then an option says so.
 os.environ.setdefault("OPENMSMQ_CONSOLE_PORT", "off")
+
+# A shell starts background jobs with SIGINT ignored, and commands that a test starts inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Other work on the machine must not fail a test, so nothing here is timed.
 settings.register_profile(

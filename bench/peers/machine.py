@@ -45,6 +45,11 @@ def cpu_seconds(processes: list[int]) -> float:
     return total / TICKS
 
 
+def waited_seconds() -> float:
+    """How long the main thread of this process has waited for a processor so far."""
+    return int((_PROC / "self" / "schedstat").read_text().split()[1]) / 1e9
+
+
 def thread_times(process: int) -> dict[int, tuple[float, float]]:
     """User and system seconds of each thread of a process so far."""
     found: dict[int, tuple[float, float]] = {}
