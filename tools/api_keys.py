@@ -79,6 +79,9 @@ QUEUE: Final = {
     "aborted_messages": "count of messages that readers gave back since the start",
     "poisoned_messages": "count of messages that failed in every retry cycle since the start",
     "deleted": "count of messages that left it since the start, by message class",
+    "refused": "count of messages that it refused since the start, by what senders were told: the "
+    "error of programs here, the message class of other machines",
+    "last_refused_time": "when it last refused one, in seconds since 1970, or None",
     "permissions": "`principal`, `sid`, `allow` and `rights` of each entry, or None when you may "
     "not read them; not in `queues()`",
 }

@@ -50,7 +50,7 @@ def queues(*rows: dict[str, int], new: tuple[int, ...] = ()) -> dict[str, Any]:
         "transactional": [False for _ in new],
         "created_time": [0 for _ in new],
     }
-    return {"part": "queues", "new": named, "columns": columns, "deleted": []}
+    return {"part": "queues", "new": named, "columns": columns, "deleted": [], "refused": []}
 
 
 def test_a_ring_keeps_the_last_value_of_a_step_and_the_mean_of_a_rate() -> None:

@@ -1,5 +1,7 @@
 """What a queue is doing, in sentences."""
 
+import pytest
+
 import openmsmq
 from openmsmq.care.explain import explain_queue
 from openmsmq.terminal.quantities import duration_text, size_text
@@ -31,6 +33,18 @@ def test_messages_that_readers_do_not_see_are_explained(qm: openmsmq.QueueManage
     (locked,) = [each for each in sentences if each.startswith("Locked by ")]
     assert locked.endswith(": 1 message, which other readers do not see.")
     assert any(each.endswith(" may do everything.") for each in sentences)
+
+
+def test_refused_messages_are_explained(qm: openmsmq.QueueManager) -> None:
+    orders = qm.create_queue(ORDERS, transactional=True)
+    for _ in range(2):
+        with pytest.raises(openmsmq.QueueError):
+            orders.send_and_wait(openmsmq.Message("x"))
+    sentences = explain_queue(qm, ORDERS, size_text, duration_text)
+    assert (
+        "It has refused 2 messages since the start: the transaction does not fit the queue or the "
+        "operation (MQ_ERROR_TRANSACTION_USAGE)."
+    ) in sentences
 
 
 def test_amounts_are_as_everywhere_and_only_received_messages_are_locked(

@@ -10,11 +10,11 @@ import msgspec
 # What a sample says of a new queue, in the order of `QueuePicture`.
 _NEW: Final = ("number", "path", "kind", "transactional", "created_time")
 # The columns of a sample that are times; all others are 64-bit numbers.
-TIMES: Final = frozenset(("oldest_arrived", "last_received"))
+TIMES: Final = frozenset(("oldest_arrived", "last_received", "last_refused"))
 
 # What a sample counts of each session and client.
 TRAFFIC: Final = ("incoming_messages", "outgoing_messages", "incoming_bytes", "outgoing_bytes")
-_NONE_DELETED: Final[Mapping[str, int]] = {}
+_NONE: Final[Mapping[str, int]] = {}
 
 
 class QueuePicture(msgspec.Struct, gc=False):
@@ -23,6 +23,7 @@ class QueuePicture(msgspec.Struct, gc=False):
     Attributes:
         row: where its values are in the columns of the picture.
         deleted: messages that left unread, by reason.
+        refused: messages that were refused, by what their sender was told.
     """
 
     number: int
@@ -32,6 +33,7 @@ class QueuePicture(msgspec.Struct, gc=False):
     created_time: int
     row: int
     deleted: Mapping[str, int]
+    refused: Mapping[str, int]
 
 
 class Picture:
@@ -113,7 +115,7 @@ class Picture:
             if number not in self.queues:
                 row = len(self.queues)
                 self.queues[number] = QueuePicture(
-                    number, path, kind, transactional, created, row, _NONE_DELETED
+                    number, path, kind, transactional, created, row, _NONE, _NONE
                 )
                 self.generation += 1
         numbers = unpacked("number", part["columns"]["number"])
@@ -130,6 +132,9 @@ class Picture:
         for number, reason, count in part["deleted"]:
             if (queue := self.queues.get(number)) is not None:
                 queue.deleted = {**queue.deleted, reason: count}
+        for number, reason, count in part["refused"]:
+            if (queue := self.queues.get(number)) is not None:
+                queue.refused = {**queue.refused, reason: count}
 
     def _take_traffic(self, part: dict[str, Any]) -> None:
         columns = [unpacked(name, part["columns"][name]) for name in ("number", *TRAFFIC)]

@@ -8,7 +8,8 @@ import msgspec
 # Texts that differ from queue to queue; all others are shared.
 _OWN: Final = frozenset(("path", "format_name"))
 _NO_SUBQUEUES: Final[list[str]] = []
-_NONE_DELETED: Final[dict[str, int]] = {}
+_NONE: Final[dict[str, int]] = {}
+_BY_REASON: Final = frozenset(("deleted", "refused"))
 
 Shared = dict[tuple[str, Any], Any]
 """Values that the queues of one list share, by property name and value."""
@@ -56,6 +57,8 @@ class QueueInfo(msgspec.Struct, gc=False):
     aborted_messages: int
     poisoned_messages: int
     deleted: dict[str, int]
+    refused: dict[str, int]
+    last_refused_time: float | None
 
     @property
     def name(self) -> str:
@@ -83,6 +86,6 @@ class QueueInfo(msgspec.Struct, gc=False):
 def _compact(name: str, value: Any, shared: Shared) -> Any:
     if name == "subqueues":
         return value or _NO_SUBQUEUES
-    if name == "deleted":
-        return value or _NONE_DELETED
+    if name in _BY_REASON:
+        return value or _NONE
     return value if name in _OWN else shared.setdefault((name, value), value)

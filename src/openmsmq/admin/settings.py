@@ -55,6 +55,8 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     console_clock_seconds: float = 60.0
     console_lag_seconds: float = 0.25
     console_disk_bytes: int = 1 << 30
+    console_refused_seconds: float = 900.0
+    console_restart_seconds: float = 3600.0
     audit_reads: bool = False
     metrics_access: MetricsAccess = "loopback"
     metrics_queues: int = 20_000

@@ -7,6 +7,8 @@ from openmsmq.client import QueueManager
 from openmsmq.core.model.message import HELD
 from openmsmq.wire.codes.queue_error import QueueError
 
+from .reasons import refusal_words
+
 UNLIMITED: Final = 0xFFFFFFFF
 _KB: Final = 1024
 
@@ -34,6 +36,7 @@ def explain_queue(
         *_contents(info, size_text, duration_text),
         *_not_seen(info, holders),
         *_readers(info),
+        *_refused(info),
         *_rights(info),
         *_machine(manager),
     ]
@@ -136,6 +139,11 @@ def _readers(info: dict[str, Any]) -> Iterator[str]:
         )
     elif info["messages"]:
         yield "No program has it open to read: its messages stay until one does."
+
+
+def _refused(info: dict[str, Any]) -> Iterator[str]:
+    for name, count in info["refused"].items():
+        yield f"It has refused {_some(count)} since the start: {refusal_words(name)} ({name})."
 
 
 def _rights(info: dict[str, Any]) -> Iterator[str]:

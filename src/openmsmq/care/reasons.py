@@ -28,6 +28,22 @@ class Remedy(NamedTuple):
         return self.reason.rpartition(" (")[0]
 
 
+def refusal_words(name: str) -> str:
+    """Why a queue refused messages, in words, from what their sender was told.
+
+    Args:
+        name: of an error, for programs, or of a message class, for other machines.
+    """
+    message_class = MessageClass.__members__.get(name)
+    if message_class is not None:
+        return MEANINGS[message_class]
+    code = Hresult.__members__.get(name)
+    if code is None:
+        return name
+    text = explain(code).text.removesuffix(".")
+    return text[:1].lower() + text[1:]
+
+
 # Where the catalogue of result codes has the same failure.
 _CODES: Final = {
     MessageClass.NACK_BAD_DST_Q: Hresult.MQ_ERROR_QUEUE_NOT_FOUND,

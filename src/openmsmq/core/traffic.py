@@ -16,18 +16,21 @@ from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.core.model.read_request import ReadOwner, ReadRequest
 from openmsmq.core.queues import purging
+from openmsmq.core.queues.acceptance import count_refused
 from openmsmq.core.queues.names import parse_local_path
 from openmsmq.core.queues.purging import PURGE_STEP, Purged
 from openmsmq.core.transactions import transactions
 from openmsmq.core.transactions.coordination import Coordination
 from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.security.caller import Caller
+from openmsmq.wire.codes.hresult import hresult_name
 
 from .outbox import Result, ResultOf
 from .state import State
 
 if TYPE_CHECKING:
     from openmsmq.core.model.cursor import Cursor
+    from openmsmq.wire.codes.queue_error import QueueError
 
 
 class Traffic:
@@ -77,6 +80,13 @@ class Traffic:
             QueueError: a packet is not a message of this caller; then none is sent.
         """
         return sending_each.enqueue_each(self._state, descriptors, packets, caller)
+
+    def count_refused(
+        self, descriptor: OpenQueueDescriptor, messages: int, error: QueueError
+    ) -> None:
+        """Messages of a client for an open queue were refused, all for the same reason."""
+        if descriptor.queue is not None:
+            count_refused(self._state, descriptor.queue, hresult_name(error.code), messages)
 
     def dequeue_many(
         self,

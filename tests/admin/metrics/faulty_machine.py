@@ -105,6 +105,13 @@ def fill_a_queue(machine: Machine) -> None:
     _keep_reader(machine)
 
 
+def send_what_is_refused(machine: Machine) -> None:
+    with machine.connect() as client:
+        queue = client.create_queue(ORDERS, transactional=True)
+        with pytest.raises(openmsmq.QueueError):
+            queue.send_and_wait(openmsmq.Message("x"))
+
+
 def fill_all_queues(machine: Machine) -> None:
     with machine.connect() as client:
         client.create_queue(ORDERS).send_and_wait(openmsmq.Message("x"))
@@ -301,6 +308,7 @@ FAULTS: Final = tuple(
         (poison, "MsmqPoisonMessages"),
         (let_a_message_die, "MsmqDeadLetters"),
         (fill_a_queue, "MsmqQueueNearQuota"),
+        (send_what_is_refused, "MsmqMessagesRefused"),
         (fill_all_queues, "MsmqQuotaUsedUp"),
         (fill_a_journal, "MsmqJournalGrows"),
         (send_faster_than_is_received, "MsmqQueueGrows"),
@@ -311,12 +319,13 @@ FAULTS: Final = tuple(
         (kill_the_console, "MsmqConsoleRestarts"),
         (forget_a_message, "MsmqMessagesWait"),
         (forget_a_queue, "MsmqNoReader"),
-        (have_a_peer_with_a_wrong_clock, "MsmqClockWrong"),
+        # The console is killed once.
+        (have_a_peer_with_a_wrong_clock, "MsmqClockWrong", "MsmqConsoleRestarts"),
         (forget_a_transaction, "MsmqTransactionOld"),
         # What is full has little left, too.
         (fill_the_disk, "MsmqDiskFull", "MsmqDiskLow"),
         (nearly_fill_the_disk, "MsmqDiskLow"),
-        (change_a_definition, "MsmqDefinitionsDrift"),
+        (change_a_definition, "MsmqDefinitionsDrift", "MsmqConsoleRestarts"),
         (lose_a_coordinator, "MsmqTransactionInDoubt"),
         (slow_the_disk_down, "MsmqStoreSlow"),
         (hang_now_and_then, "MsmqEventLoopSlow"),

@@ -46,6 +46,9 @@ def test_the_page_of_the_console_names_the_alert_of_each_rule() -> None:
         ("MsmqJournalGrows", f">= {SETTINGS.console_journal_messages} "),
         ("MsmqCertificateEnds", f"<= {SETTINGS.console_certificate_days * DAY_SECONDS}"),
         ("MsmqClockWrong", f"> {SETTINGS.console_clock_seconds:.0f}"),
+        ("MsmqEventLoopSlow", f"> {SETTINGS.console_lag_seconds}"),
+        ("MsmqMessagesRefused", f"[{SETTINGS.console_refused_seconds / 60:.0f}m]"),
+        ("MsmqConsoleRestarts", f"[{SETTINGS.console_restart_seconds / 3600:.0f}h]"),
     ],
 )
 def test_an_alert_has_the_default_threshold_of_its_rule(alert: str, threshold: str) -> None:

@@ -77,31 +77,32 @@ def test_counters_of_the_other_queues_never_go_back() -> None:
         for number in numbers
     ]
     first = queues(*rows, new=numbers)
-    first["deleted"] = [(number, 0xC001, number) for number in numbers]
+    first["deleted"] = [(number, "NACK_Q_PURGED", number) for number in numbers]
+    first["refused"] = [(number, "NACK_Q_EXCEED_QUOTA", 2 * number) for number in numbers]
     process = {"start_time": 1.0}
     picture.take([head(complete=True, process=process), first])
     shown = ShownQueues(picture, 2)
 
     def counters() -> tuple[int, ...]:
         text = text_of(shown)
-        names = ("arrived_messages", "poisoned_messages", "deleted_messages")
+        names = ("arrived_messages", "poisoned_messages", "deleted_messages", "refused_messages")
         series = (rf'{name}_total{{queue="\(other\)"[^}}]*}} (\d+)' for name in names)
         return tuple(int(number) for each in series for number in re.findall(each, text))
 
-    assert counters() == (70, 2, 7)
+    assert counters() == (70, 2, 7, 14)
     picture.take([head(2, removed=[4], process=process)])
     shown = ShownQueues(picture, 2, before=shown)
-    assert counters() == (70, 2, 7)
+    assert counters() == (70, 2, 7, 14)
     # The third gets series of its own, and a new one has none.
     picture.take([head(3, removed=[1], process=process)])
     shown = ShownQueues(picture, 2, before=shown)
     new = {"number": 5, "arrived_messages": 3}
     picture.take([head(4, process=process), queues(new, new=(5,))])
     shown = ShownQueues(picture, 2, before=shown)
-    assert counters() == (73, 2, 7)
+    assert counters() == (73, 2, 7, 14)
     picture.take([head(complete=True, process={"start_time": 2.0}), first])
     shown = ShownQueues(picture, 2, before=shown)
-    assert counters() == (70, 2, 7)
+    assert counters() == (70, 2, 7, 14)
 
 
 def test_rows_may_be_in_any_order() -> None:

@@ -95,6 +95,10 @@ SPEAKING: dict[str, tuple[View, str]] = {
     "Queue grows": (row(messages=1500, line=(400.0, 900.0, 1500.0)), "grows: 1,100 messages"),
     "Old message": (row(oldest=3601.0), "waits in orders for"),
     "Quota": (info(quota=1, bytes=922), "used to 90 %"),
+    "Refused": (
+        info(refused={"NACK_Q_EXCEED_QUOTA": 3}, last_refused_time=100.0)._replace(utc=1000.0),
+        "orders refuses messages, last 15 min ago",
+    ),
     "Disk full": (status(throttled=True), "disk is full"),
     "Quota of all": (status(quota_used_up=True), "all queues together is used up"),
     "Disk low": (QUIET._replace(disk_free=(1 << 30) - 1), "disk has 1024.0 MiB left"),
@@ -112,7 +116,9 @@ SPEAKING: dict[str, tuple[View, str]] = {
     "Clock": (QUIET._replace(clocks={"{PEER}": 90.0}), "clock of {PEER} is 2 min ahead"),
     "Late": (QUIET._replace(lag_seconds=0.25), "late by 250 ms"),
     "Console": (
-        QUIET._replace(settings=msgspec.structs.replace(SETTINGS, restarts=2)),
+        QUIET._replace(
+            settings=msgspec.structs.replace(SETTINGS, restarts=2), started=400.0, utc=4000.0
+        ),
         "started again 2 times",
     ),
 }
@@ -122,6 +128,13 @@ BELOW: dict[str, View] = {
     "Old message": row(oldest=3600.0),
     "Old message without a reader, which is another rule": row(oldest=3601.0, readers=0),
     "Quota": info(quota=1, bytes=921),
+    "Refused long ago": info(refused={"NACK_Q_EXCEED_QUOTA": 3}, last_refused_time=99.0)._replace(
+        utc=1000.0
+    ),
+    "Console that was started again long ago": QUIET._replace(
+        settings=msgspec.structs.replace(SETTINGS, restarts=2), started=400.0, utc=4001.0
+    ),
+    "Console that was started once": QUIET._replace(started=3999.0, utc=4000.0),
     "Disk low": QUIET._replace(disk_free=1 << 30),
     "Disk that nothing is known of": QUIET._replace(disk_free=0),
     "Link down that has nothing to send": link(tone="bad", messages=0),
@@ -167,6 +180,8 @@ def test_nothing_is_said_below_the_threshold(case: str) -> None:
         ("console_certificate_days", 29, SPEAKING["Certificate"][0]),
         ("console_lag_seconds", 0.3, SPEAKING["Late"][0]),
         ("console_disk_bytes", 1 << 29, SPEAKING["Disk low"][0]),
+        ("console_refused_seconds", 899.0, SPEAKING["Refused"][0]),
+        ("console_restart_seconds", 3599.0, SPEAKING["Console"][0]),
     ],
 )
 def test_thresholds_are_settings(key: str, value: float, view: View) -> None:
@@ -179,6 +194,17 @@ def test_the_worst_comes_first_and_not_too_much_is_shown() -> None:
     items = attention(QUIET._replace(status=STATUS | {"dead_letters": 1}, rows=rows))
     assert len(items) == 20
     assert {item.tone for item in items} == {"bad"}
+
+
+def test_refusals_are_told_with_their_reasons_the_most_frequent_first() -> None:
+    refused = {"NACK_ACCESS_DENIED": 1, "MQ_ERROR_INSUFFICIENT_RESOURCES": 2_000}
+    view = info(refused=refused, last_refused_time=1.0)._replace(utc=1.0)
+    (item,) = attention(view)
+    assert item.detail == (
+        "Since the start 2,000: a quota or the memory is used up; "
+        "1: the sender may not write to the destination queue."
+    )
+    assert item.href == "/queues/private$%5Corders/activity"
 
 
 @pytest.mark.parametrize(("end", "words"), [(0.0, "has ended"), ("no such file", "cannot be read")])

@@ -47,6 +47,8 @@ QUEUE: dict[str, Any] = {
     "readers": 0,
     "waiting_reads": 0,
     "deleted": {},
+    "refused": {},
+    "last_refused_time": None,
     "permissions": [],
 }
 
@@ -91,6 +93,16 @@ def test_a_plain_queue_is_told_in_few_lines() -> None:
         ({"readers": 1}, "Readers", "1"),
         ({"readers": 2, "waiting_reads": 1}, "Readers", "2, 1 read waiting"),
         ({"modified_time": 60}, "Changed", "1970-01-01 00:01:00 UTC"),
+        (
+            {"refused": {"NACK_Q_EXCEED_QUOTA": 2}, "last_refused_time": 60.0},
+            "Refused",
+            "2  NACK_Q_EXCEED_QUOTA",
+        ),
+        (
+            {"refused": {"NACK_Q_EXCEED_QUOTA": 2}, "last_refused_time": 60.0},
+            "Last refused",
+            "1970-01-01 00:01:00 UTC",
+        ),
         (
             {"deleted": {"MQMSG_CLASS_ACK_RECEIVE": 1200, "0x8FFF": 1}},
             "Left",

@@ -10,6 +10,7 @@ from tests.protocol.local.fake_service import METRICS, PROCESS
 from openmsmq.core.management.sample_records import COLUMNS
 from openmsmq.core.model import change_marks
 from openmsmq.core.model.read import Read
+from openmsmq.core.queues.acceptance import count_refused
 
 OTHER = r".\private$\other"
 PATH = "private$\\orders"
@@ -52,6 +53,20 @@ def test_a_first_sample_has_everything(harness: Harness) -> None:
     assert orders["oldest_arrived"] == sent.messages[0].arrived
     counts = {(name, labels): count for name, _, labels, count in head.counts}
     assert counts["msmq_dead_letters_total", ("NACK_Q_PURGED",)] == 0
+
+
+def test_a_refusal_is_in_the_next_sample(harness: Harness) -> None:
+    since = sample(harness)[0].number
+    assert rows(sample(harness, since)) == {}
+    queue = harness.qm.find_queue(r".\private$\orders")
+    count_refused(harness.qm.state, queue, "NACK_Q_EXCEED_QUOTA", 2)
+    count_refused(harness.qm.state, queue, "NACK_ACCESS_DENIED", 1)
+    count_refused(harness.qm.state, queue, "NACK_Q_EXCEED_QUOTA", 1)
+    parts = sample(harness, since)
+    assert rows(parts)[queue.number]["last_refused"] == harness.utc
+    assert [part.refused for part in parts if part.part == "queues"] == [
+        [(queue.number, "NACK_Q_EXCEED_QUOTA", 3), (queue.number, "NACK_ACCESS_DENIED", 1)]
+    ]
 
 
 def test_later_samples_have_only_what_changed(harness: Harness) -> None:

@@ -250,6 +250,7 @@ def test_a_refused_stage_leaves_nothing(harness: Harness) -> None:
     with refused("MQ_ERROR_TRANSACTION_USAGE"):
         stages.stage("q", 0, 0, 0, ORDERS, [packet(transaction_header=header)], caller=USER)
     assert (stages.size, len(stages)) == (0, 0)
+    assert harness.qm.find_queue(ORDERS).counters.refused == {"MQ_ERROR_TRANSACTION_USAGE": 1}
     stage(harness, 0, 0, b"1")
     assert len(stages) == 1
 

@@ -234,6 +234,9 @@ def test_the_source_learns_why_a_message_was_not_taken(
     network.advance(3)
     assert dead_letters(a) == [(bytes(1025), expected)]
     assert a.outgoing(TO_B).count == 0
+    counted = {} if cause is remove else {expected.name: 1}
+    refused = [queue.counters.refused for queue in b.qm.state.queues.values()]
+    assert [each for each in refused if each] == ([counted] if counted else [])
 
 
 def test_the_source_learns_that_a_message_came_too_late() -> None:

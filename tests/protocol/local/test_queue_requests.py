@@ -74,6 +74,8 @@ def test_a_new_queue_is_described(client: Client) -> None:
         "aborted_messages": 0,
         "poisoned_messages": 0,
         "deleted": {},
+        "refused": {},
+        "last_refused_time": None,
     }
     assert {name: shown[name] for name in expected} == expected
     names = {"path", "format_name", "routed_format_name", "guid"}

@@ -95,6 +95,9 @@ def test_a_full_queue_refuses(client: Client) -> None:
     client.value(local.SetQueue, ORDERS, {"quota": 1})
     code = client.refusal(local.Send, client.open("send"), [packet(bytes(2000))])
     assert code == "MQ_ERROR_INSUFFICIENT_RESOURCES"
+    shown = client.value(local.ShowQueue, ORDERS)
+    assert shown["refused"] == {code: 1}
+    assert shown["last_refused_time"] == client.world.core.utc
 
 
 def test_messages_that_fit_are_accepted_and_counted(client: Client) -> None:
@@ -110,6 +113,9 @@ def test_messages_that_fit_are_accepted_and_counted(client: Client) -> None:
     assert (reply.code, reply.accepted) == (Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, 2)
     assert client.value(local.ShowQueue, ORDERS)["messages"] == 2
     assert client.world.service.refusals[-1][2] == 3
+    assert client.value(local.ShowQueue, ORDERS)["refused"] == {
+        "MQ_ERROR_INSUFFICIENT_RESOURCES": 3
+    }
 
 
 def test_nothing_is_accepted_behind_a_refusal_in_the_same_chain(client: Client) -> None:
@@ -185,6 +191,8 @@ def test_one_of_several_queues_refuses(client: Client) -> None:
     assert client.refusal(local.Send, other, [small], 0, other) == "MQ_ERROR_INSUFFICIENT_RESOURCES"
     assert client.world.core.contents() == [b"z", b"small"]
     assert client.world.core.contents(OTHER) == [b"x" * 600]
+    assert client.value(local.ShowQueue, OTHER)["refused"] == {"MQ_ERROR_INSUFFICIENT_RESOURCES": 4}
+    assert client.value(local.ShowQueue, ORDERS)["refused"] == {}
 
 
 def test_an_unknown_handle_among_others_is_refused(client: Client) -> None:

@@ -123,3 +123,24 @@ def test_a_stream_message_that_a_check_refuses_does_not_take_its_stream_further(
     web.run()
     assert statuses(web.hear(beta, connection)) == [200, 400, 200]
     assert beta.bodies(r".\private$\tx") == [b"1"]
+
+
+def test_messages_that_are_not_of_the_kind_of_their_queue_are_counted_there() -> None:
+    web, beta = machine()
+    beta.create(r".\private$\tx", transactional=True)
+    plain = post(envelope(url(beta, "tx"), utc=web.utc), b"plain")
+    assert web.post(beta, plain) == [400]
+    streamed = envelope(
+        url(beta, "orders"),
+        utc=web.utc,
+        entries=naive.stream(1, receipts="http://peer/msmq/private$/order_queue$"),
+    )
+    assert web.post(beta, post(streamed, b"1")) == [400]
+    refused = {
+        path: beta.qm.find_queue(path).counters.refused
+        for path in (r".\private$\tx", r".\private$\orders")
+    }
+    assert refused == {
+        r".\private$\tx": {"NACK_NOT_TRANSACTIONAL_MSG": 1},
+        r".\private$\orders": {"NACK_NOT_TRANSACTIONAL_Q": 1},
+    }

@@ -15,7 +15,7 @@ from .arranging import ListQuery, arranged, list_changed
 
 NO_QUOTA: Final = 0xFFFFFFFF
 LARGEST_LIST: Final = 1_000
-UNSORTABLE: Final = ("subqueues", "deleted")
+UNSORTABLE: Final = ("subqueues", "deleted", "refused")
 
 
 class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +25,7 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
         name: path name without the computer, as paths of this API have it.
         kind: `queue`, `journal`, `deadletter`, `xact_deadletter`, `machine_journal`, `internal`.
         quota, journal_quota: kilobytes; null for none.
+        refused: how many messages were refused, by what their sender was told.
     """
 
     name: str
@@ -62,6 +63,8 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
     aborted_messages: int
     poisoned_messages: int
     deleted: dict[str, int]
+    refused: dict[str, int]
+    last_refused_time: float | None
 
 
 class QueueList(msgspec.Struct, frozen=True):

@@ -67,7 +67,8 @@ def queue_families(shown: ShownQueues, utc: float) -> Iterator[Family]:
     yield _quotas(shown)
     yield _journal_quotas(shown)
     yield _last_received(shown)
-    yield _deleted(shown)
+    yield _by_reason(shown, "deleted", "Messages that left the queue unread, by reason.")
+    yield _by_reason(shown, "refused", "Messages that were refused, by what senders were told.")
     yield single(
         "msmq_metrics_other_queues",
         "gauge",
@@ -164,19 +165,20 @@ def _last_received(shown: ShownQueues) -> Family:
     return Family(name, "gauge", "When a message was last received; 0 for never.", pieces)
 
 
-def _deleted(shown: ShownQueues) -> Family:
-    name = "msmq_queue_deleted_messages_total"
+def _by_reason(shown: ShownQueues, what: str, words: str) -> Family:
+    """What few queues count: a series from the first time on."""
+    name = f"msmq_queue_{what}_messages_total"
 
     def lines() -> list[str]:
         found = [
             f'{name}{{queue="{escaped(queue.path)}",reason="{reason}"}} {count}'
             for queue in shown.queues
-            for reason, count in queue.deleted.items()
+            for reason, count in getattr(queue, what).items()
         ]
         found += [
             f'{name}{{queue="{OTHER}",reason="{reason}"}} {count}'
-            for reason, count in shown.other_deleted().items()
+            for reason, count in shown.other_by_reason(what).items()
         ]
         return found
 
-    return listed(name, "counter", "Messages that left the queue unread, by reason.", lines)
+    return listed(name, "counter", words, lines)

@@ -21,6 +21,8 @@ COUNTERS: Final = (
     "aborted_messages",
     "poisoned_messages",
 )
+# What queues count by reason.
+BY_REASON: Final = ("deleted", "refused")
 
 
 class ShownQueues:
@@ -59,7 +61,7 @@ class ShownQueues:
         # The counters of the others when they were last asked for.
         self._seen = {column: self.other_values(column) for column in COUNTERS}
         self._left = dict.fromkeys(COUNTERS, 0)
-        self._left_deleted: dict[str, int] = {}
+        self._left_by_reason: dict[str, dict[str, int]] = {what: {} for what in BY_REASON}
         self._started = picture.head.get("process", {}).get("start_time")
         if before is not None and before._started == self._started:
             self._carry_on(before)
@@ -71,7 +73,8 @@ class ShownQueues:
         left = [queue.number not in numbers for queue in before.others]
         for column, values in before._seen.items():
             self._left[column] = before._left[column] + sum(compress(values, left))
-        self._left_deleted = _sums(before._left_deleted, compress(before.others, left))
+        for what, sums in before._left_by_reason.items():
+            self._left_by_reason[what] = _sums(sums, compress(before.others, left), what)
 
     def values(self, column: str) -> "array[Any]":
         """A column of the queues with series of their own."""
@@ -87,9 +90,9 @@ class ShownQueues:
         count: int = self._left[column] + sum(values)
         return count
 
-    def other_deleted(self) -> dict[str, int]:
-        """The same of the messages that left them unread, by reason."""
-        return _sums(self._left_deleted, self.others)
+    def other_by_reason(self, what: str) -> dict[str, int]:
+        """The same of what is counted by reason, `deleted` or `refused`."""
+        return _sums(self._left_by_reason[what], self.others, what)
 
     def _of(self, rows: Sequence[int], column: str) -> "array[Any]":
         # Before the first queue there are no columns.
@@ -118,11 +121,11 @@ class ShownQueues:
             yield block[1]
 
 
-def _sums(start: dict[str, int], queues: Iterable[QueuePicture]) -> dict[str, int]:
-    """Messages that left queues unread, by reason, added to others."""
+def _sums(start: dict[str, int], queues: Iterable[QueuePicture], what: str) -> dict[str, int]:
+    """What queues counted by reason, added to others."""
     sums = dict(start)
     for queue in queues:
-        for reason, count in queue.deleted.items():
+        for reason, count in getattr(queue, what).items():
             sums[reason] = sums.get(reason, 0) + count
     return sums
 

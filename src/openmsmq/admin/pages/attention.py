@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.settings import ConsoleSettings
 from openmsmq.admin.web import segment
-from openmsmq.care.reasons import remedy
+from openmsmq.care.reasons import refusal_words, remedy
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
 from openmsmq.wire.codes.message_class import MessageClass
@@ -57,6 +57,8 @@ class View(NamedTuple):
     dead_letters: Mapping[str, int] = {}
     # Age of the oldest transaction that is in doubt, if that is known.
     doubt_seconds: float | None = None
+    # When this console was started.
+    started: float = 0.0
 
 
 class Rule(NamedTuple):
@@ -148,6 +150,24 @@ def _quota(view: View) -> Iterator[Item]:
                 _queue(name),
                 "Open queue",
             )
+
+
+def _refused(view: View) -> Iterator[Item]:
+    for info in view.infos:
+        last = info.last_refused_time
+        if not last or view.utc - last > view.settings.console_refused_seconds:
+            continue
+        reasons = sorted(info.refused.items(), key=lambda pair: -pair[1])
+        words = "; ".join(f"{count:,}: {refusal_words(name)}" for name, count in reasons)
+        yield Item(
+            "bad",
+            "circle-alert",
+            f"{short_name(info.name)} refuses messages, last {age(view.utc - last)} ago",
+            f"Since the start {words}.",
+            "",
+            f"{_queue(info.name)}/activity",
+            "See why",
+        )
 
 
 def _disk(view: View) -> Iterator[Item]:
@@ -383,13 +403,14 @@ def _lag(view: View) -> Iterator[Item]:
 
 
 def _console(view: View) -> Iterator[Item]:
-    if view.settings.restarts:
+    settings, running = view.settings, view.utc - view.started
+    if settings.restarts and running <= settings.console_restart_seconds:
         yield Item(
             "warn",
             "circle-alert",
-            f"The console was started again {count_text(view.settings.restarts, 'time')}",
+            f"The console was started again {count_text(settings.restarts, 'time')}",
             "Its log, in that of the queue manager, says why it ended.",
-            "",
+            age(running),
             "/settings",
             "About",
         )
@@ -427,6 +448,15 @@ RULES: Final = (
         "MsmqQueueNearQuota",
         lambda s: f"{s.console_quota_percent} % of the quota of a queue or of its journal is used",
         _quota,
+    ),
+    Rule(
+        "Refused",
+        "MsmqMessagesRefused",
+        lambda s: (
+            f"a queue refused messages within {duration_text(s.console_refused_seconds)}: it is "
+            "full, or they are not of its kind, or their sender may not"
+        ),
+        _refused,
     ),
     Rule("Disk full", "MsmqDiskFull", lambda _: "new messages are refused", _disk),
     Rule("Quota of all", "MsmqQuotaUsedUp", lambda _: "new messages are refused", _manager_quota),
@@ -499,7 +529,10 @@ RULES: Final = (
     Rule(
         "Console",
         "MsmqConsoleRestarts",
-        lambda _: "this console was started again after a failure",
+        lambda s: (
+            "this console was started again after a failure within "
+            f"{duration_text(s.console_restart_seconds)}"
+        ),
         _console,
     ),
 )

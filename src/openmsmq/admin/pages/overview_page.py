@@ -66,7 +66,7 @@ def _view(
     desk = caller.desk
     figures, around = desk.figures, desk.console.surroundings
     if caller.person.queues:
-        return View({}, infos, rows, links, desk.settings)
+        return View({}, infos, rows, links, desk.settings, utc=time.time())
     return View(
         figures.status,
         infos,
@@ -80,6 +80,7 @@ def _view(
         figures.disk_free,
         figures.dead_letter_classes,
         figures.doubt_seconds,
+        desk.console.started,
     )
 
 

@@ -14,6 +14,7 @@ from openmsmq.admin.api.tracing import explain
 from openmsmq.admin.figures import SPANS
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import problem_of
+from openmsmq.care.reasons import refusal_words
 from openmsmq.security.rights import QUEUE_RIGHTS
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
 from openmsmq.wire.codes.message_class import MEANINGS, MessageClass
@@ -85,6 +86,10 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         ("Given back", f"{count_text(info.aborted_messages)}, {info.poisoned_messages} poison"),
     ]
     left = [(_reason(name), name, count_text(number)) for name, number in info.deleted.items()]
+    refused = [
+        (_sentence(refusal_words(name)), name, count_text(number))
+        for name, number in info.refused.items()
+    ]
     try:
         sentences = (await explain(caller, queue)).sentences
     except MsmqError as exc:
@@ -98,6 +103,8 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         **values,
         "activity": activity,
         "left": left,
+        "refused": refused,
+        "last_refused": info.last_refused_time,
         "sentences": sentences,
         "readers": readers,
         "range": span if span in SPANS else "1h",
@@ -108,7 +115,10 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
 def _reason(name: str) -> str:
     """Why messages left a queue, in words."""
     known = MessageClass.__members__.get(name.removeprefix("MQMSG_CLASS_"))
-    words = name if known is None else MEANINGS[known]
+    return _sentence(name if known is None else MEANINGS[known])
+
+
+def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 

@@ -65,7 +65,10 @@ def queue_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Subqueues", ", ".join(map(printable, info["subqueues"]))
     yield "Readers", readers_text(info)
     if info["deleted"]:
-        yield "Left", "\n".join(map(left_text, info["deleted"].items()))
+        yield "Left", "\n".join(map(reason_text, info["deleted"].items()))
+    if info["refused"]:
+        yield "Refused", "\n".join(map(reason_text, info["refused"].items()))
+        yield "Last refused", moment(info["last_refused_time"])
     yield "Created", moment(info["created_time"])
     if info["modified_time"] != info["created_time"]:
         yield "Changed", moment(info["modified_time"])
@@ -116,8 +119,8 @@ def readers_text(info: dict[str, Any]) -> str:
     return f"{text}, {count_text(waiting, 'read')} waiting" if waiting else text
 
 
-def left_text(counted: tuple[str, int]) -> str:
-    """How many messages left the queue for a reason, which is the class of a report."""
+def reason_text(counted: tuple[str, int]) -> str:
+    """How many messages left or were refused for a reason, which is what their sender is told."""
     reason, count = counted
     return f"{count_text(count)}  {reason}"
 

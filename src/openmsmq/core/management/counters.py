@@ -289,8 +289,10 @@ class QueueCounters:
         "arrived_messages",
         "deleted",
         "last_received",
+        "last_refused",
         "moved",
         "poisoned",
+        "refused",
     )
 
     def __init__(self) -> None:
@@ -304,8 +306,11 @@ class QueueCounters:
         self.poisoned = 0
         # Messages that were moved to another queue.
         self.moved = 0
-        # When a message was last received, in seconds since 1970; 0 for never.
+        # Messages that were refused, by what their sender was told.
+        self.refused: dict[str, int] = {}
+        # When a message was last received or refused, in seconds since 1970; 0 for never.
         self.last_received = 0.0
+        self.last_refused = 0.0
 
 
 def series_name(metric: Metric, labels: Labels) -> str:

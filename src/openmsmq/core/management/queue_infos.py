@@ -103,6 +103,8 @@ def queue_info(state: State, queue: Queue) -> QueueInfo:
         aborted_messages=queue.counters.aborted,
         poisoned_messages=queue.counters.poisoned,
         deleted={class_name(reason): count for reason, count in queue.counters.deleted.items()},
+        refused=dict(queue.counters.refused),
+        last_refused_time=queue.counters.last_refused or None,
     )
 
 

@@ -113,6 +113,8 @@ class QueueInfo:
     aborted_messages: int
     poisoned_messages: int
     deleted: dict[str, int]
+    refused: dict[str, int]
+    last_refused_time: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ COLUMNS: Final = {
     "readers": "Q",
     "waiting_reads": "Q",
     "last_received": "d",
+    "last_refused": "d",
     "arrived_messages": "Q",
     "arrived_bytes": "Q",
     "received_messages": "Q",
@@ -79,14 +80,17 @@ class QueueSample:
 
     Attributes:
         new: those among them that are new.
-        columns: by name; `oldest_arrived` and `last_received` are seconds since 1970, or 0.
+        columns: by name; `oldest_arrived`, `last_received` and `last_refused` are seconds since
+            1970, or 0.
         deleted: number of a queue, reason, count; without received messages.
+        refused: number of a queue, what senders were told, count.
     """
 
     part: str = "queues"
     new: NewQueues
     columns: dict[str, bytes]
     deleted: list[tuple[int, str, int]]
+    refused: list[tuple[int, str, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,6 +84,12 @@ def _columns(queues: list[Queue], readers: list[int], since: int) -> QueueSample
         for reason, count in queue.counters.deleted.items()
         if reason != _ACK_RECEIVE
     ]
+    refused = [
+        (queue.number, reason, count)
+        for queue in queues
+        if queue.counters.refused
+        for reason, count in queue.counters.refused.items()
+    ]
     rows: dict[str, list[Any]] = {
         "number": [queue.number for queue in queues],
         "messages": [queue.lanes.count + len(queue.locked) for queue in queues],
@@ -100,6 +106,7 @@ def _columns(queues: list[Queue], readers: list[int], since: int) -> QueueSample
         "readers": readers,
         "waiting_reads": [len(queue.waiting) for queue in queues],
         "last_received": [counter.last_received for counter in counters],
+        "last_refused": [counter.last_refused for counter in counters],
         "arrived_messages": [counter.arrived_messages for counter in counters],
         "arrived_bytes": [counter.arrived_bytes for counter in counters],
         "received_messages": [counter.deleted.get(_ACK_RECEIVE, 0) for counter in counters],
@@ -112,6 +119,7 @@ def _columns(queues: list[Queue], readers: list[int], since: int) -> QueueSample
         new=_new_queues([queue for queue in queues if queue.born >= since]),
         columns=packed,
         deleted=deleted,
+        refused=refused,
     )
 
 

@@ -23,7 +23,7 @@ from openmsmq.core.model.last_batch import LastBatch
 from openmsmq.core.model.message import RECOVERABLE, STAGED, Message, PositionState
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.queues.acceptance import EnqueueStatus, check_room, exceeds
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_room, count_refused, exceeds
 from openmsmq.core.queues.names import parse_name
 from openmsmq.core.queues.opening import close_queue, open_queue
 from openmsmq.core.rows.packets import forget_packet
@@ -32,7 +32,7 @@ from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import mark_staged
 from openmsmq.core.transfer.outgoing.sequences import number_own
 from openmsmq.security.caller import Caller
-from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.hresult import Hresult, hresult_name
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_message_run import UserMessageRun
@@ -167,6 +167,10 @@ class Stages:
             tag = staged.tag if transactional else None
             _, arrivals = stamp_runs(state, descriptor, queue, runs, tag)
             messages = insert_staged(state, queue, arrivals)
+        except QueueError as exc:
+            if descriptor.queue is not None:
+                count_refused(state, descriptor.queue, hresult_name(exc.code), len(packets))
+            raise
         finally:
             close_queue(state, descriptor)
         deadline = state.now + state.settings.stage_seconds

@@ -145,6 +145,14 @@ def no_room(state: State, queue: Queue, size: int, status: EnqueueStatus) -> Que
     )
 
 
+def count_refused(state: State, queue: Queue, reason: str, count: int) -> None:
+    """So many messages for a queue were refused; `reason` is what their sender is told."""
+    counters = queue.counters
+    counters.refused[reason] = counters.refused.get(reason, 0) + count
+    counters.last_refused = state.utc
+    queue.changed = state.marks.number
+
+
 def journal_takes(state: State, journal: Queue, message: Message) -> bool:
     """Whether a journal takes a copy: its own quota and that of all journals together.
 

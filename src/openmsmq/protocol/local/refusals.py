@@ -20,7 +20,7 @@ def refuse(session: LocalSession, request: local.Request, error: QueueError | St
         # It reports how many messages were accepted, and refusals of a chain come in order.
         if error.accepted or request.chain:
             depends = session.seen
-        queue = _open_name(session, request.handle)
+        queue = _count(session, request.handle, messages, error)
     elif isinstance(request, local.SendEach):
         messages = len(request.packets)
         depends = session.seen
@@ -38,7 +38,8 @@ def refuse_handle(
     error = _for_client(session, error)
     session.break_chain(handle, error)
     refused = messages - error.accepted
-    session.service.refused(local.SendEach.__name__, _open_name(session, handle), refused, error)
+    queue = _count(session, handle, refused, error)
+    session.service.refused(local.SendEach.__name__, queue, refused, error)
     return local.Refused(
         handle, refused, int(error.code), error.detail, error.known_cause, error.known_remedy
     )
@@ -52,7 +53,10 @@ def _for_client(session: LocalSession, error: QueueError | StoreError) -> QueueE
     return error
 
 
-def _open_name(session: LocalSession, handle: int) -> str:
-    """The name of an open queue; empty if none is open under the handle."""
+def _count(session: LocalSession, handle: int, messages: int, error: QueueError) -> str:
+    """Count messages that an open queue refused; its name, empty if the handle has none."""
     descriptor = session.holder.open.get(handle)
-    return descriptor.format_name if descriptor is not None else ""
+    if descriptor is None:
+        return ""
+    session.manager.traffic.count_refused(descriptor, messages, error)
+    return descriptor.format_name

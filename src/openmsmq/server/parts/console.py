@@ -78,11 +78,14 @@ class ConsoleConfig(LocalConfig):
     console_request_seconds: float = setting(default=30.0, ge=1, le=3600)
     console_body_bytes: int = setting(default=256 * 1024, ge=1024, le=4 * 1024 * 1024)
     # Also: a certificate that ends within so many days, a clock of a peer that is ahead by so much,
-    # an event loop that is late by so much, and a disk with less than this left.
+    # an event loop that is late by so much, a disk with less than this left, and how long refused
+    # messages and a restart of the console are told.
     console_certificate_days: int = setting(default=30, ge=1, le=3650)
     console_clock_seconds: float = setting(default=60.0, ge=1, le=31_622_400)
     console_lag_seconds: float = setting(default=0.25, ge=0.001, le=3600)
     console_disk_bytes: int = setting(default=1 << 30, ge=0, le=1 << 50)
+    console_refused_seconds: float = setting(default=900.0, ge=1, le=31_622_400)
+    console_restart_seconds: float = setting(default=3600.0, ge=1, le=31_622_400)
     # Whether the audit log also has who looked at which message.
     audit_reads: bool = False
     metrics_access: Literal["loopback", "token", "anyone"] = "loopback"

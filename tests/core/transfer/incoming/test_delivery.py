@@ -59,6 +59,8 @@ def test_a_queue_refuses_what_does_not_fit_and_says_which(harness: Harness) -> N
     assert offer(pay, runs_of(message())).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_MSG]
     assert offer(pay, runs_of(transactional)).classes == [ACCEPTED]
     assert (plain.count, pay.count) == (0, 1)
+    assert plain.counters.refused == {"NACK_NOT_TRANSACTIONAL_Q": 1}
+    assert pay.counters.refused == {"NACK_NOT_TRANSACTIONAL_MSG": 1}
 
 
 def test_a_message_that_took_too_long_is_refused(harness: Harness) -> None:
@@ -67,6 +69,8 @@ def test_a_message_that_took_too_long_is_refused(harness: Harness) -> None:
     on_time = message(sent_time=int(harness.utc) - 10, time_to_reach_queue=10)
     classes = deliver(harness.qm.state, queue, runs_of(late, on_time)).classes
     assert classes == [MessageClass.NACK_REACH_QUEUE_TIMEOUT, ACCEPTED]
+    # It has expired: the queue had no part in it.
+    assert queue.counters.refused == {}
 
 
 def test_a_full_queue_refuses_and_the_sender_hears_of_it(harness: Harness) -> None:
@@ -77,6 +81,8 @@ def test_a_full_queue_refuses_and_the_sender_hears_of_it(harness: Harness) -> No
     )
     classes = deliver(harness.qm.state, queue, runs_of(wanted, message())).classes
     assert classes == [MessageClass.NACK_Q_EXCEED_QUOTA] * 2
+    assert queue.counters.refused == {"NACK_Q_EXCEED_QUOTA": 2}
+    assert queue.counters.last_refused == harness.utc
     assert harness.contents(ADMIN) == [b"body"]
 
 

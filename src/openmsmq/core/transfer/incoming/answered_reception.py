@@ -223,9 +223,9 @@ class AnsweredReception:
                 self._add_to_stream(at, run, place.queue, position)
             else:
                 not_here = MessageClass.NACK_NOT_TRANSACTIONAL_Q
-                self._refuse_unknown(at, run, position, not_here)
+                self._refuse_unknown(at, run, position, not_here, place.queue)
         elif place.queue.properties.transactional:
-            self._refuse(at, run, MessageClass.NACK_NOT_TRANSACTIONAL_MSG)
+            self._refuse(at, run, MessageClass.NACK_NOT_TRANSACTIONAL_MSG, place.queue)
         # [MC-MQSRM] 3.1.5.1.6: the signature is checked before the identifier.
         elif run in self._verdicts or self._is_new(run):
             self._append(place.queue, _Arriving(at, run, None))
@@ -236,6 +236,7 @@ class AnsweredReception:
         run: UserMessageRun,
         position: StreamPosition | None,
         message_class: MessageClass,
+        queue: Queue | None = None,
     ) -> None:
         """Refuse a message that no queue takes, unless a queue that is deleted now has taken it."""
         if position is not None:
@@ -245,11 +246,17 @@ class AnsweredReception:
                 self._count_ignored("transactional message out of order")
                 self._streams.out_of_order(run.head, stream, position)
                 return
-        self._refuse(at, run, message_class)
+        self._refuse(at, run, message_class, queue)
 
-    def _refuse(self, at: int, run: UserMessageRun, message_class: MessageClass) -> None:
+    def _refuse(
+        self,
+        at: int,
+        run: UserMessageRun,
+        message_class: MessageClass,
+        queue: Queue | None = None,
+    ) -> None:
         self._note_refused(at, message_class)
-        reject(self._state, run.head, message_class)
+        reject(self._state, run.head, message_class, queue=queue)
 
     def _note_refused(self, at: int, message_class: MessageClass) -> None:
         self._refused[at] = message_class

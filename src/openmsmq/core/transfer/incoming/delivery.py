@@ -16,6 +16,7 @@ from openmsmq.core.outbox import Result
 from openmsmq.core.queues.acceptance import (
     EnqueueStatus,
     check_room,
+    count_refused,
     dead_letters_have_room,
     refusal,
 )
@@ -112,6 +113,7 @@ def deliver(
         if not sorting.add(run, fits=fits):
             break
     for message, message_class in sorting.refused:
+        _count_refused(state, queue, message_class)
         _tell(state, message, message_class, queue.path)
     arrived = sorting.arrived
     inserted = insert(state, queue, arrived) if arrived else []
@@ -126,13 +128,27 @@ def deliver(
     return Delivered(sorting.classes, depends)
 
 
+def _count_refused(state: State, queue: Queue, message_class: MessageClass) -> None:
+    # What is late has expired on its way; no queue is the cause of that.
+    if message_class is not MessageClass.NACK_REACH_QUEUE_TIMEOUT:
+        count_refused(state, queue, message_class.name, 1)
+
+
 def reject(
-    state: State, message: UserMessage, message_class: MessageClass, reason: str = ""
+    state: State,
+    message: UserMessage,
+    message_class: MessageClass,
+    reason: str = "",
+    *,
+    queue: Queue | None = None,
 ) -> None:
     """Tell the sender of a message that it could not be delivered, if it wants to know.
 
-    `reason` is for the log; the sender learns the class only.
+    `reason` is for the log; the sender learns the class only. `queue` is the one that does not
+    take it, if there is one.
     """
+    if queue is not None:
+        _count_refused(state, queue, message_class)
     _tell(state, message, message_class, destination_of(message), reason)
 
 

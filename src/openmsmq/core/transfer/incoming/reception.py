@@ -278,7 +278,8 @@ class Reception:
             self._refuse_transactional(message, MessageClass.NACK_BAD_DST_Q)
             return True
         if not queue.properties.transactional:
-            self._refuse_transactional(message, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
+            not_here = MessageClass.NACK_NOT_TRANSACTIONAL_Q
+            self._refuse_transactional(message, not_here, queue=queue)
             return True
         position = position_in_session(message)
         stream = self._streams.find(message, queue, position)
@@ -303,6 +304,7 @@ class Reception:
         message: UserMessage,
         message_class: MessageClass,
         reason: str = "",
+        queue: Queue | None = None,
     ) -> None:
         """No queue takes a message, which passes its stream nevertheless.
 
@@ -321,7 +323,7 @@ class Reception:
             store_stream(self._state, stream)
             self._streams.tell_progress(message, stream)
         self._streams.learn_address(message)
-        self._reject(message, message_class, reason)
+        self._reject(message, message_class, reason, queue)
 
     def _out_of_order(
         self,
@@ -343,9 +345,15 @@ class Reception:
         self._run.append(arriving)
         return True
 
-    def _reject(self, message: UserMessage, message_class: MessageClass, reason: str = "") -> None:
+    def _reject(
+        self,
+        message: UserMessage,
+        message_class: MessageClass,
+        reason: str = "",
+        queue: Queue | None = None,
+    ) -> None:
         self._count_rejected(message_class)
-        reject(self._state, message, message_class, reason)
+        reject(self._state, message, message_class, reason, queue=queue)
 
     def _flush(self) -> bool:
         """Put the messages in a row into their queue; False when there was no room for all."""
