@@ -201,8 +201,8 @@ def test_refusals_are_told_with_their_reasons_the_most_frequent_first() -> None:
     view = info(refused=refused, last_refused_time=1.0)._replace(utc=1.0)
     (item,) = attention(view)
     assert item.detail == (
-        "Since the start 2,000: a quota or the memory is used up; "
-        "1: the sender may not write to the destination queue."
+        "Since the start 2,000 messages: a quota or the memory is used up; "
+        "1 message: the sender may not write to the destination queue."
     )
     assert item.href == "/queues/private$%5Corders/activity"
 

@@ -158,7 +158,9 @@ def _refused(view: View) -> Iterator[Item]:
         if not last or view.utc - last > view.settings.console_refused_seconds:
             continue
         reasons = sorted(info.refused.items(), key=lambda pair: -pair[1])
-        words = "; ".join(f"{count:,}: {refusal_words(name)}" for name, count in reasons)
+        words = "; ".join(
+            f"{count_text(count, 'message')}: {refusal_words(name)}" for name, count in reasons
+        )
         yield Item(
             "bad",
             "circle-alert",

@@ -1,7 +1,9 @@
 """`openmsmq console link` and `console token`: who gets in at the console."""
 
 import json
+import os
 import socket as sockets
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from openmsmq.admin.trust.tokens import Tokens
 
 ANSWER_SECONDS: Final = 10.0
+# A console is there a moment after its queue manager.
+START_SECONDS: Final = 5.0
+PAUSE_SECONDS: Final = 0.1
 _COLUMNS: Final = (
     Column("Name", cut=True),
     Column("Principal"),
@@ -76,7 +81,7 @@ def link(
             )
         folder = folder or Path(status["data"]) / "console"
         address = address or f"http://{endpoint}"
-    answer = _ask(folder / "link.sock")
+    answer = _ask(folder / "link.sock", START_SECONDS)
     base = address.rstrip("/")
     if answer["tls"]:
         base = base.replace("http://", "https://", 1)
@@ -87,16 +92,20 @@ def link(
         typer.echo(url)
 
 
-def _ask(path: Path) -> dict[str, Any]:
-    """The answer of a console at its socket.
+def _ask(path: Path, seconds: float) -> dict[str, Any]:
+    """The answer of a console at its socket, once it is there.
 
     Raises:
-        ConfigError: none listens there.
+        ConfigError: none listens there within this time.
     """
+    deadline = time.monotonic() + seconds
     try:
         with sockets.socket(sockets.AF_UNIX) as connection:
             connection.settimeout(ANSWER_SECONDS)
-            connection.connect(str(path))
+            while error := connection.connect_ex(str(path)):
+                if time.monotonic() >= deadline:
+                    raise OSError(error, os.strerror(error))
+                time.sleep(PAUSE_SECONDS)
             with connection.makefile("rb") as lines:
                 answer: dict[str, Any] = json.loads(lines.readline())
                 return answer
