@@ -1,6 +1,8 @@
 """What Linux says of processes, the disk and the processors."""
 
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -36,13 +38,20 @@ def is_running(process: int) -> bool:
 
 
 def cpu_seconds(processes: list[int]) -> float:
-    """User and system time of the processes so far."""
-    total = 0
+    """Processor time of the processes so far, threads that have ended included."""
+    total = 0.0
     for process in processes:
-        fields = _status(process)
-        if fields:
-            total += int(fields[11]) + int(fields[12])
-    return total / TICKS
+        with suppress(OSError):
+            total += time.clock_gettime(_cpu_clock(process))
+    return total
+
+
+def _cpu_clock(process: int) -> int:
+    """The clock of the processor time of a process: exact, while /proc counts in ticks.
+
+    As clock_getcpuclockid(3) makes it on Linux.
+    """
+    return ~process << 3 | 2
 
 
 def waited_seconds() -> float:
