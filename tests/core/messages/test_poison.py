@@ -287,6 +287,21 @@ def test_a_longer_rest_holds_for_those_that_rest_already(harness: Harness) -> No
     assert at(harness) == [b"1"]
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_rest_lasts_its_whole_time_to_parts_of_a_second(
+    harness: Harness, *, restarts: bool
+) -> None:
+    harness.advance(0.75)
+    poisoned(harness, receive_retry_count=0, retry_cycle_delay=1)
+    fail(harness)
+    if restarts:
+        harness.restart()
+    harness.advance(0.75)
+    assert at(harness, RETRY) == [b"1"]
+    harness.advance(0.25)
+    assert at(harness) == [b"1"]
+
+
 def test_a_message_that_somebody_reads_in_the_subqueue_returns_later(harness: Harness) -> None:
     poisoned(harness, receive_retry_count=0)
     fail(harness)

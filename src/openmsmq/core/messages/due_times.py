@@ -28,12 +28,13 @@ def due_time(message: Message) -> float | None:
     queue = message.queue
     if queue.role is not QueueRole.SUBQUEUE or message.history is None:
         return None
+    # LastMoveTime has whole seconds only; a move is an arrival.
     name = queue.subqueue_name
     if name == REMOVED:
-        return message.history.last_move_time + REMOVED_SECONDS
+        return message.arrived + REMOVED_SECONDS
     policy = queue.family.policy
     if name == RETRY and policy.active:
-        return message.history.last_move_time + policy.retry_cycle_delay
+        return message.arrived + policy.retry_cycle_delay
     return None
 
 
