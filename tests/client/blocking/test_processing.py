@@ -77,6 +77,22 @@ def test_it_rests_before_it_comes_back(msmq: QueueManager, orders: Queue) -> Non
     assert (message.abort_count, message.move_count) == (0, 3)
 
 
+def test_messages_that_rest_are_not_looked_at_before_each_message(
+    msmq: QueueManager, orders: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looks() -> int:
+        return int(msmq.status()["counters"]['msmq_client_requests_total{request="OpenCursor"}'])
+
+    monkeypatch.setattr("openmsmq.client.blocking.processing.LOOK_SECONDS", 3600.0)
+    send(orders, *[b"old"] * 20)
+    orders.move(RETRY, [message.lookup_id for message in orders.cursor()])
+    send(orders, *[b"new"] * 20)
+    before = looks()
+    assert list(attempts(orders)) == [b"new"] * 20
+    assert looks() == before + 1
+    assert len(bodies(msmq, RETRY)) == 20
+
+
 def test_a_queue_with_a_policy_is_left_to_it(msmq: QueueManager, orders: Queue) -> None:
     msmq.set_queue(ORDERS, receive_retry_count=1, max_retry_cycles=0, receive_error_handling="hold")
     send(orders, BAD, b"1")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .queue import Queue
 
 RETRY: Final = ";retry"
-# How often the subqueue `retry` is looked at while no message comes.
+# How often the subqueue `retry` is looked at.
 LOOK_SECONDS: Final = 1.0
 
 
@@ -100,6 +100,8 @@ class _Work:
         self._queue = queue
         self._retries = retries
         self._timeout = timeout
+        # When the subqueue `retry` is looked at next.
+        self._look_at = 0.0
         # Of the message that is being worked on.
         self.transaction: Transaction | None = None
 
@@ -133,12 +135,15 @@ class _Work:
         """The next message, received in a transaction; None when none came in time."""
         ends = None if self._timeout is None else time.monotonic() + self._timeout
         while True:
-            if own:
+            if own and time.monotonic() >= self._look_at:
                 self._bring_back()
-            remaining = None if ends is None else max(ends - time.monotonic(), 0.0)
+                self._look_at = time.monotonic() + LOOK_SECONDS
+            now = time.monotonic()
+            remaining = None if ends is None else max(ends - now, 0.0)
             wait = remaining
             if own:
-                wait = LOOK_SECONDS if remaining is None else min(remaining, LOOK_SECONDS)
+                wait = max(self._look_at - now, 0.0)
+                wait = wait if remaining is None else min(remaining, wait)
             logic = self._driver.call(TransactionLogic.begin, self._queue._logic.backend)
             transaction = Transaction(self._driver, logic)
             try:
@@ -170,11 +175,12 @@ class _Work:
             return
         resting = self._queue._beside(name + RETRY)
         try:
-            rested = [
-                message.lookup_id
-                for message in resting.cursor()
-                if message.arrived_time.timestamp() <= due
-            ]
+            rested: list[int] = []
+            for message in resting.cursor():
+                # They are in the order in which they came.
+                if message.arrived_time.timestamp() > due:
+                    break
+                rested.append(message.lookup_id)
             if rested:
                 # Another program may have been faster.
                 with contextlib.suppress(QueueError):
