@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.cli.runner import run
+from typer.main import get_command
 
 from openmsmq import __version__
-from openmsmq.cli import COMMANDS, main
+from openmsmq.cli import COMMANDS, build_app, main
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -42,6 +45,25 @@ def test_wrong_usage_has_exit_code_2(arguments: tuple[str, ...]) -> None:
     outcome = run(*arguments)
     assert outcome.code == 2
     assert "Error: " in outcome.err
+
+
+def test_every_command_that_ends_prints_json() -> None:
+    program = get_command(build_app([], everything=True))
+    without = sorted(
+        name
+        for name, command in _commands(program)
+        if not any("--json" in parameter.opts for parameter in command.params)
+    )
+    assert without == ["demo", "serve"]
+
+
+def _commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command with its name, those of groups as well."""
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for word, part in command.commands.items():
+        yield from _commands(part, f"{name} {word}".strip())
 
 
 def test_main_ends_the_process_with_the_code(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from openmsmq.care.jobs import (
     JobSpec,
     Limits,
     dry_run_undo,
+    is_running,
     job_ids,
     load_job,
     plan_job,
@@ -305,14 +306,66 @@ def test_a_destination_that_was_made_again_takes_what_it_takes_now(jobs: Jobs) -
     assert qm.open_queue(BILLS).peek(timeout=5).transactional
 
 
+@pytest.mark.parametrize("kind", [JobKind.RETRY, JobKind.MOVE, JobKind.REMOVE, JobKind.PURGE])
+def test_a_dry_run_asks_for_the_rights_of_the_job(jobs: Jobs, kind: JobKind) -> None:
+    qm = jobs.manager
+    send(qm, 2)
+    qm.grant(ORDERS, "uid:4711", ["peek", "get-properties"])
+    target = {JobKind.RETRY: BILLS, JobKind.MOVE: f"{ORDERS};held"}.get(kind, "")
+    with openmsmq.connect(qm.address, act_for="uid:4711") as reader:
+        job = plan_job(reader, JobSpec(kind=kind, sources=(ORDERS,), target=target), jobs.directory)
+    runner = JobRunner(job, lambda: openmsmq.connect(qm.address, act_for="uid:4711"))
+    for carry_out in (runner.dry_run, runner.run):
+        with pytest.raises(openmsmq.QueueError) as refused:
+            carry_out()
+        assert refused.value.name == "MQ_ERROR_ACCESS_DENIED"
+    assert len(bodies(qm, ORDERS)) == 2
+
+
+def test_a_save_is_stopped_between_two_steps_and_leaves_no_file(jobs: Jobs, tmp_path: Path) -> None:
+    send(jobs.manager, 30)
+    file = tmp_path / "a.omq"
+    spec = {"kind": JobKind.SAVE, "sources": (ORDERS,), "file": str(file)}
+    job = jobs.plan(**spec, step=10, rate=100.0)
+    handled: list[tuple[int, int]] = []
+    runner = jobs.runner(
+        job,
+        stopped=lambda: len(handled) == 2,
+        progress=lambda count, of: handled.append((count, of)),
+    )
+    started = time.monotonic()
+    stopped = runner.run()
+    assert time.monotonic() - started >= 10 / 100
+    assert (stopped.state, stopped.done, stopped.left) == ("stopped", 0, 30)
+    assert handled == [(10, 30), (20, 30)]
+    assert [path.name for path in tmp_path.iterdir()] == ["jobs"]
+    finished = jobs.runner(load_job(job.folder)).run()
+    assert (finished.state, finished.done, file.exists()) == ("finished", 30, True)
+
+
+def test_a_save_that_was_killed_while_it_noted_its_end_is_written_again(
+    jobs: Jobs, tmp_path: Path
+) -> None:
+    send(jobs.manager, 30)
+    file = tmp_path / "a.omq"
+    job = jobs.plan(kind=JobKind.SAVE, sources=(ORDERS,), file=str(file), step=10)
+    jobs.runner(job).run()
+    journal = job.folder / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().splitlines(keepends=True)[0])
+    assert jobs.runner(load_job(job.folder)).run().done == 30
+    assert jobs.run(kind=JobKind.LOAD, target=BILLS, file=str(file))[0].done == 30
+
+
 def test_only_one_process_runs_a_job(jobs: Jobs) -> None:
     send(jobs.manager, 1)
     job = jobs.plan(kind=JobKind.COPY, sources=(ORDERS,), target=BILLS)
-    with (
-        locked_directory(job.folder),
-        pytest.raises(openmsmq.QueueError, match="run by another process"),
-    ):
-        jobs.runner(job).run()
+    assert not is_running(job)
+    with locked_directory(job.folder):
+        assert is_running(job)
+        for carry_out in (jobs.runner(job).run, lambda: undo_job(jobs.manager, job)):
+            with pytest.raises(openmsmq.QueueError, match="run by another process") as refused:
+                carry_out()
+            assert refused.value.cause == "A command or the console works on it."
     job.ask_to_stop()
     assert job.asked_to_stop
     # Who resumes it does not want it to stop.

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.running import Manager, run
 
 import openmsmq
+from openmsmq.care.durable import locked_directory
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -108,6 +109,38 @@ def test_a_retry_and_its_undo(manager: Manager, filled: str, other: str) -> None
     for word in ("resume", "stop", "undo"):
         ended = run(["job", word, done["job"]])
         assert (ended.code, f"job {done['job']} is undone" in ended.err) == (1, True)
+
+
+def test_portion_rate_and_step_of_a_filter(manager: Manager, filled: str, tmp_path: Path) -> None:
+    part = ("--where", "body ~ apples", "--first", "2", "--rate", "1000", "--step", "1", "--json")
+    moved = manager.run("move", filled, ";held", *part)
+    assert (moved.object["done"], count(manager, filled)) == (2, 8)
+    purged = manager.run("queue", "purge", filled, *part)
+    assert (purged.object["done"], count(manager, filled)) == (2, 6)
+    assert manager.run("save", str(tmp_path / "a.omq"), filled, *part).object["done"] == 2
+    for words in (("move", filled, ";held", "--all"), ("queue", "purge", filled)):
+        for option in (("--first", "1"), ("--rate", "1")):
+            wrong = manager.run(*words, *option)
+            assert (wrong.code, "go with --where" in wrong.err) == (2, True)
+    assert count(manager, filled) == 6
+
+
+def test_a_job_that_runs_says_so_and_only_that_is_stopped(
+    manager: Manager, filled: str, other: str, jobs: Path
+) -> None:
+    assert manager.run("copy", filled, other).code == 0
+    (folder,) = jobs.iterdir()
+    # As after a kill in the middle.
+    (folder / "journal.jsonl").unlink()
+    idle = run(["job", "stop", folder.name])
+    assert (idle.code, "is planned: no process runs it" in idle.err) == (1, True)
+    with locked_directory(folder):
+        assert run(["job", "list", "--json"]).object["state"] == "running"
+        assert "State            running" in run(["job", "show", folder.name]).out
+        asked = run(["job", "stop", folder.name, "--json"]).object
+        assert (asked["job"], asked["state"]) == (folder.name, "stopping")
+        assert run(["job", "stop", folder.name]).out == f"Asked job {folder.name} to stop\n"
+    assert run(["job", "list", "--json"]).object["state"] == "planned"
 
 
 def test_a_lookup_id_that_is_not_there_is_refused(

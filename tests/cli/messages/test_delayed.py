@@ -9,7 +9,8 @@ def test_delayed_messages_are_listed_delivered_and_cancelled(manager: Manager, q
     sent = manager.run("send", queue, "--body", "1", "--delay", "2h", "--label", "one", "--json")
     assert sent.object["deliver_at"].endswith("+00:00")
     options = ("--deliver-at", "2099-01-01T00:00:00Z")
-    assert manager.run("send", queue, "--body", "2", *options).code == 1
+    far = manager.run("send", queue, "--body", "2", *options)
+    assert (far.code, "up to 366 days, not for " in far.err) == (1, True)
     lines = ("--lines", "-", "--delay", "90")
     assert manager.run("send", queue, *lines, stdin=b"2\n3\n").code == 0
     shown = manager.run("delayed", "list", queue, "--json").objects
@@ -17,7 +18,12 @@ def test_delayed_messages_are_listed_delivered_and_cancelled(manager: Manager, q
     table = manager.run("delayed", "list").out
     assert "one" in table
     assert shown[2]["lookup_id"] in table
+    assert f"{shown[2]['deliver_at'][:19].replace('T', ' ')} UTC" in table
     first = shown[0]["lookup_id"]
+    tried = manager.run("delayed", "deliver", queue, "--all", "--dry-run")
+    assert tried.out == f"Would deliver 3 messages for {queue}\n"
+    unknown = manager.run("delayed", "deliver", queue, "--lookup-id", "17", "--dry-run")
+    assert (unknown.code, "MQ_ERROR_MESSAGE_NOT_FOUND" in unknown.err) == (1, True)
     assert manager.run("delayed", "deliver", queue, "--lookup-id", first).out == (
         f"Delivered 1 message for {queue}\n"
     )

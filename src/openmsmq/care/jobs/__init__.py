@@ -7,6 +7,7 @@ the job, on disk before each step, so that another run goes on where one was kil
 `dry_run` makes the same checks and changes nothing. `undo` moves messages back.
 """
 
+from .holding import is_running
 from .job import Job, Outcome, PlannedMessage, job_ids, jobs_directory, load_job
 from .planning import plan_job
 from .running import JobReport, JobRunner, report_of
@@ -24,6 +25,7 @@ __all__ = [
     "PlannedMessage",
     "UndoReport",
     "dry_run_undo",
+    "is_running",
     "job_ids",
     "jobs_directory",
     "load_job",

@@ -37,7 +37,9 @@ def dry_run(manager: QueueManager, job: Job) -> tuple[list[str], int]:
 def _packets(manager: QueueManager, job: Job, batch: Batch) -> dict[int, bytes]:
     if job.spec.kind is JobKind.LOAD:
         return packets_in_file(job, batch)
-    with opened_to_look(manager, batch.messages[0].source) as queue:
+    # Whoever takes messages out needs the right to.
+    stay = job.spec.kind in (JobKind.COPY, JobKind.SAVE)
+    with (opened_to_look if stay else opened)(manager, batch.messages[0].source) as queue:
         return {place: each.packet for place, each in peek_batch(queue, batch).items()}
 
 

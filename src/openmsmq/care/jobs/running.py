@@ -2,16 +2,16 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from typing import Final, NamedTuple
 
-from openmsmq.care.durable import locked_directory
 from openmsmq.client import ConnectionLost, QueueManager
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .dry_run import dry_run
+from .holding import held_job
 from .job import STOP, Batch, Entry, Job, Journal
 from .spec import JobKind
 from .steps import STEPS, Done, save_all, settle
@@ -94,48 +94,46 @@ class JobRunner:
             ConnectionLost: the queue manager did not come back; resume the job later.
         """
         job = self._job
-        with ExitStack() as held:
-            try:
-                held.enter_context(locked_directory(job.folder))
-            except BlockingIOError as exc:
-                raise QueueError(
-                    Hresult.MQ_ERROR_SHARING_VIOLATION,
-                    f"job {job.plan.id} is being run by another process",
-                    remedy="Wait for it to end, or stop it.",
-                ) from exc
+        with held_job(job), closing(Journal(job)) as journal:
             (job.folder / STOP).unlink(missing_ok=True)
-            journal = Journal(job)
-            held.callback(journal.close)
-            held.callback(self._hang_up)
-            self._run(journal)
+            try:
+                self._run(journal)
+            finally:
+                self._hang_up()
         return report_of(job)
 
     def _run(self, journal: Journal) -> None:
         job = self._job
-        if job.spec.kind is JobKind.SAVE:
-            if not job.finished:
-                save_all(self._connected(), job, journal)
-                journal.write("finish")
+        if job.finished:
             return
+        if job.spec.kind is JobKind.SAVE:
+            # The file is written as a whole.
+            save_all(self._connected(), job, journal, self._paced(journal, job.batches))
+        else:
+            left = [batch for batch in job.batches if batch.number not in job.done]
+            for batch in self._paced(journal, left):
+                self._carry_out(journal, batch)
+        if len(job.done) == len(job.batches):
+            journal.write("finish")
+
+    def _paced(self, journal: Journal, batches: list[Batch]) -> Iterator[Batch]:
+        """Batches at the rate of the job, until somebody stops it."""
+        job = self._job
         rate = job.spec.rate
         started = time.monotonic()
         handled = 0
-        for batch in job.batches:
-            if batch.number in job.done:
-                continue
+        for batch in batches:
             if self._interrupted():
                 return
             if self._stopped():
                 journal.write("stop")
                 return
-            self._carry_out(journal, batch)
+            yield batch
             handled += len(batch.messages)
             if self._progress is not None:
                 self._progress(batch.start + len(batch.messages), len(job.messages))
             if rate is not None:
                 self._wait(started + handled / rate)
-        if not job.finished:
-            journal.write("finish")
 
     def _stopped(self) -> bool:
         return self._asked() or self._job.asked_to_stop

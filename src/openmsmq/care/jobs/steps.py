@@ -244,20 +244,33 @@ def purge(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Do
     return Done({}, _without(batch, purged))
 
 
-def save_all(manager: QueueManager, job: Job, journal: Journal) -> None:
-    """Write the messages of a job to its file, which appears whole."""
+class _StoppedError(Exception):
+    """A save was stopped before all messages were written."""
+
+
+def save_all(manager: QueueManager, job: Job, journal: Journal, steps: Iterator[Batch]) -> None:
+    """Write the messages of a job to its file, which appears whole or not at all.
+
+    Args:
+        steps: the batches of the job; if some are missing, there is no file.
+    """
     gone: dict[int, list[int]] = {}
 
     def messages() -> Iterator[SavedMessage]:
-        for batch in job.batches:
+        for batch in steps:
             source = batch.messages[0].source
             with opened_to_look(manager, source) as queue:
                 there = peek_batch(queue, batch)
             gone[batch.number] = _missing(batch, there)
             for message in there.values():
                 yield SavedMessage.of(source, message)
+        if len(gone) < len(job.batches):
+            raise _StoppedError
 
-    save_messages(Path(job.spec.file), messages())
+    try:
+        save_messages(Path(job.spec.file), messages())
+    except _StoppedError:
+        return
     for number, places in gone.items():
         journal.write("done", batch=number, gone=places)
 

@@ -1,10 +1,9 @@
 """Undo: messages that a job moved or sent go back, by the places that the job noted."""
 
 import time
-from contextlib import ExitStack
+from contextlib import closing
 from typing import NamedTuple
 
-from openmsmq.care.durable import locked_directory
 from openmsmq.care.places import DEADLETTER, DEADXACT, PlaceKind, find_place, place_of
 from openmsmq.client import Queue, QueueManager
 from openmsmq.client.machines import other_machine
@@ -12,6 +11,7 @@ from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
+from .holding import held_job
 from .job import Batch, Entry, Job, Journal
 from .sending import prepare
 from .spec import JobKind
@@ -40,17 +40,7 @@ def undo_job(manager: QueueManager, job: Job) -> UndoReport:
         QueueError: the job cannot be undone, or is one of another queue manager.
     """
     _check(manager, job)
-    with ExitStack() as held:
-        try:
-            held.enter_context(locked_directory(job.folder))
-        except BlockingIOError as exc:
-            raise QueueError(
-                Hresult.MQ_ERROR_SHARING_VIOLATION,
-                f"job {job.plan.id} is being run by another process",
-                remedy="Wait for it to end, or stop it.",
-            ) from exc
-        journal = Journal(job)
-        held.callback(journal.close)
+    with held_job(job), closing(Journal(job)) as journal:
         for batch in job.left_to_undo:
             gone = _undo_batch(manager, job, batch, journal)
             journal.write("undo", batch=batch.number, gone=gone)

@@ -17,7 +17,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 from .running import report_object, run_job
 
 if TYPE_CHECKING:
-    from openmsmq.care.jobs import Job
+    from openmsmq.care.jobs import Job, JobReport
 
 _HELP: Final = "Show jobs that move, send, save or remove messages; resume, stop and undo them."
 _COLUMNS: Final = (
@@ -64,12 +64,20 @@ def _load_unended(identifier: str) -> "Job":
     return job
 
 
+def _report(job: "Job") -> "JobReport":
+    """What a job has done, and whether a process is at it."""
+    from openmsmq.care.jobs import is_running, report_of
+
+    report = report_of(job)
+    return report._replace(state="running") if not job.ended and is_running(job) else report
+
+
 def list_jobs(*, as_json: JsonOption = False) -> None:
     """List the jobs of this user, the oldest first."""
-    from openmsmq.care.jobs import job_ids, jobs_directory, report_of
+    from openmsmq.care.jobs import job_ids, jobs_directory
 
     jobs = [_load(identifier) for identifier in job_ids(jobs_directory())]
-    reports = [(job, report_of(job)) for job in jobs]
+    reports = [(job, _report(job)) for job in jobs]
     if as_json:
         for job, report in reports:
             print_json(report_object(job, report))
@@ -98,10 +106,8 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a job is to do and what it has done."""
-    from openmsmq.care.jobs import report_of
-
     job = _load(identifier)
-    report = report_of(job)
+    report = _report(job)
     if as_json:
         print_json(report_object(job, report))
     else:
@@ -150,10 +156,22 @@ def resume(
     run_job(socket, _load_unended(identifier), as_json=as_json)
 
 
-def stop(identifier: JobArgument) -> None:
+def stop(identifier: JobArgument, *, as_json: JsonOption = False) -> None:
     """Ask the process that runs a job to stop it after the current step."""
-    _load_unended(identifier).ask_to_stop()
-    typer.echo(f"Asked job {identifier} to stop")
+    job = _load_unended(identifier)
+    report = _report(job)
+    if report.state != "running":
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_OPERATION,
+            f"job {identifier} is {report.state}: no process runs it",
+            cause="The process that ran it has stopped it, or was killed.",
+            remedy=f"`openmsmq job resume {identifier}` goes on with it.",
+        )
+    job.ask_to_stop()
+    if as_json:
+        print_json({**report_object(job, report), "state": "stopping"})
+    else:
+        typer.echo(f"Asked job {identifier} to stop")
 
 
 def undo(

@@ -10,7 +10,14 @@ from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
 from openmsmq.terminal.printable import printable
 
-from .options import FileArgument, FirstOption, LookupIdsOption, WhereOption
+from .options import (
+    FileArgument,
+    FirstOption,
+    LookupIdsOption,
+    RateOption,
+    StepOption,
+    WhereOption,
+)
 from .running import run_spec
 from .specs import spec_of
 
@@ -29,13 +36,24 @@ def save(
     where: WhereOption = None,
     lookup_id: LookupIdsOption = None,
     first: FirstOption = None,
+    rate: RateOption = None,
+    step: StepOption = 1000,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Save messages to a file, with everything that is known of them; they stay in their queues."""
-    spec = spec_of("save", source, where=where, lookup_ids=lookup_id, first=first, file=file)
+    spec = spec_of(
+        "save",
+        source,
+        where=where,
+        lookup_ids=lookup_id,
+        first=first,
+        rate=rate,
+        step=step,
+        file=file,
+    )
     if not dry_run and file.is_file():
         confirm(f"Replace {printable(str(file))}?", yes=yes)
     run_spec(socket, spec, dry_run=dry_run, yes=True, as_json=as_json)

@@ -60,3 +60,13 @@ def spec_of(
         file="" if file is None else str(file.absolute()),
         step=step,
     )
+
+
+def refuse_without_where(first: int | None, rate: float | None) -> None:
+    """Refuse options of a job for what is done in one request.
+
+    Raises:
+        BadParameter: one was given.
+    """
+    if first is not None or rate is not None:
+        raise typer.BadParameter("--first and --rate go with --where")

@@ -218,9 +218,13 @@ def remove(
     *,
     tokens: TokensOption = None,
     data: DataOption = None,
+    as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Remove a token; sessions that were begun with it end."""
     if not _tokens(tokens, data, socket).remove(name):
         raise ConfigError(f"there is no token named {name!r}")
-    typer.echo(f"Removed {name}")
+    if as_json:
+        print_json({"name": name, "removed": True})
+    else:
+        typer.echo(f"Removed {name}")

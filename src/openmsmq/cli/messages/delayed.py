@@ -10,7 +10,7 @@ from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.lookup_ids import parse_lookup_id
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
-from openmsmq.terminal.quantities import count_text, size_text
+from openmsmq.terminal.quantities import count_text, size_text, time_text
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
@@ -64,9 +64,8 @@ def list_delayed(
 
 
 def _row(message: dict[str, Any]) -> tuple[str, ...]:
-    due = datetime.fromisoformat(message["deliver_at"]).astimezone()
     return (
-        due.strftime("%Y-%m-%d %H:%M:%S"),
+        time_text(datetime.fromisoformat(message["deliver_at"])),
         message["queue"],
         str(message["lookup_id"]),
         size_text(message["body_size"]),
@@ -79,14 +78,20 @@ def deliver(
     *,
     lookup_id: LookupIdOption = None,
     every: AllOption = False,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Let delayed messages appear now."""
     chosen = choose(lookup_id, every=every)
     with connect(socket) as manager:
-        count = manager.deliver_delayed(queue, chosen)
-    _tell("Delivered", {"queue": queue, "delivered": count}, count, as_json=as_json)
+        if dry_run:
+            count = _count(manager.delayed(queue), chosen, queue)
+        else:
+            count = manager.deliver_delayed(queue, chosen)
+    did = "Would deliver" if dry_run else "Delivered"
+    result = {"queue": queue, "delivered": count, "dry_run": dry_run}
+    _tell(did, result, count, as_json=as_json)
 
 
 def cancel(

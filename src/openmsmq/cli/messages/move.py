@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from openmsmq.cli.care.options import WhereOption
+from openmsmq.cli.care.options import FirstOption, RateOption, StepOption, WhereOption
 from openmsmq.cli.care.running import run_spec
-from openmsmq.cli.care.specs import spec_of
+from openmsmq.cli.care.specs import refuse_without_where, spec_of
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption
@@ -47,6 +47,9 @@ def move(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All messages.")] = False,
     where: WhereOption = None,
+    first: FirstOption = None,
+    rate: RateOption = None,
+    step: StepOption = 1000,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     user: UserOption = None,
@@ -60,9 +63,10 @@ def move(
     if [bool(lookup_id), everything, where is not None].count(True) != 1:
         raise typer.BadParameter("say which messages: --lookup-id ID, --where FILTER, or --all")
     if where is not None:
-        spec = spec_of("move", [source], target, where=where)
+        spec = spec_of("move", [source], target, where=where, first=first, rate=rate, step=step)
         run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)
         return
+    refuse_without_where(first, rate)
     with (
         connect_to(
             source, socket, user=user, password_file=password_file, auth=auth, level=level

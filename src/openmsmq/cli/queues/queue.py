@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from openmsmq.cli.care.options import WhereOption
+from openmsmq.cli.care.options import FirstOption, RateOption, StepOption, WhereOption
 from openmsmq.cli.care.running import run_spec
-from openmsmq.cli.care.specs import spec_of
+from openmsmq.cli.care.specs import refuse_without_where, spec_of
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.messages.delayed import AllOption, LookupIdOption, choose
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
@@ -223,6 +223,9 @@ def purge(
     path: PathArgument,
     *,
     where: WhereOption = None,
+    first: FirstOption = None,
+    rate: RateOption = None,
+    step: StepOption = 1000,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     user: UserOption = None,
@@ -234,9 +237,10 @@ def purge(
 ) -> None:
     """Remove every message of a queue, a journal or a dead-letter queue, or those of a filter."""
     if where is not None:
-        spec = spec_of("purge", [path], where=where)
+        spec = spec_of("purge", [path], where=where, first=first, rate=rate, step=step)
         run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)
         return
+    refuse_without_where(first, rate)
     with connect_to(
         path, socket, user=user, password_file=password_file, auth=auth, level=level
     ) as manager:

@@ -70,10 +70,19 @@ def add(
         print_table(_COLUMNS, [_row(redirection)])
 
 
-def remove(kind: KindArgument, source: FromArgument, *, socket: SocketOption = None) -> None:
+def remove(
+    kind: KindArgument,
+    source: FromArgument,
+    *,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
     """Redirect something no longer."""
     with connect(socket) as manager:
         manager.remove_redirection(kind, source)
+    if as_json:
+        print_json({"kind": kind, "url": source, "removed": True})
+        return
     typer.echo(f"Removed the {kind} redirection of {source}")
 
 

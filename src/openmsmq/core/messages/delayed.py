@@ -42,10 +42,10 @@ def check_delivery_time(state: State, deliver_at: float) -> None:
         QueueError: MQ_ERROR_INVALID_PARAMETER.
     """
     if not 0 <= deliver_at <= state.utc + MAX_DELAY_SECONDS:
-        days = MAX_DELAY_SECONDS // 86400
+        days, wanted = MAX_DELAY_SECONDS // 86400, (deliver_at - state.utc) / 86400
         raise QueueError(
             Hresult.MQ_ERROR_INVALID_PARAMETER,
-            f"a message can be delayed for up to {days} days, not until {deliver_at:.0f}",
+            f"a message can be delayed for up to {days} days, not for {wanted:.1f}",
         )
 
 
