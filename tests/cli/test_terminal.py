@@ -1,5 +1,6 @@
 """What is different on a terminal: questions, widths, colours, progress, the live view."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,24 @@ def test_a_save_asks_before_it_replaces_a_file(
         terminal.type("n\n")
         assert terminal.wait() == 1
     assert file.read_bytes() == b"older"
+
+
+@pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
+def test_apply_asks_before_it_deletes_what_is_not_listed(
+    manager: Manager, filled: str, tmp_path: Path, answer: str, code: int
+) -> None:
+    file = tmp_path / "queues.json"
+    exported = manager.run("export", "--json").object
+    name = filled.partition("\\")[2]
+    exported["queues"] = [each for each in exported["queues"] if each["path"] != name]
+    file.write_text(json.dumps(exported), "utf-8")
+    with Terminal(manager, "apply", str(file), "--prune", "--force") as terminal:
+        terminal.expect("Delete 1 queue, with all messages in them?")
+        terminal.type(f"{answer}\n")
+        assert terminal.wait() == code
+    assert (manager.run("queue", "show", filled).code == 0) == (answer == "n")
+    if answer == "y":
+        manager.run("queue", "create", filled)
 
 
 def test_a_body_can_be_typed(manager: Manager, queue: str) -> None:

@@ -1,6 +1,7 @@
 """Files of definitions: reading one, and what it changes, for people."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
@@ -99,6 +100,12 @@ def print_changes(changes: list[dict[str, Any]], *, done: bool, as_json: bool) -
 def summary(changes: list[dict[str, Any]]) -> str:
     """How much differs, in words."""
     return count_text(sum(change["action"] not in _TOLD for change in changes), "change")
+
+
+def deletions(changes: list[dict[str, Any]]) -> str:
+    """How much is deleted of each kind, in words; empty if nothing is."""
+    kinds = Counter(change["kind"] for change in changes if change["action"] == "delete")
+    return ", ".join(count_text(count, kind) for kind, count in kinds.items())
 
 
 def _line(change: dict[str, Any], *, done: bool) -> str:

@@ -14,8 +14,8 @@ _LITERAL: Final = re.compile(r"[^'\x00-\x1f\x7f]*\\[^'\x00-\x1f\x7f]*")
 
 
 def write_json(definitions: Definitions) -> str:
-    """The definitions as JSON."""
-    return json.dumps(_plain(definitions), indent=2) + "\n"
+    """The definitions as one line of JSON."""
+    return json.dumps(_plain(definitions)) + "\n"
 
 
 def write_toml(definitions: Definitions) -> str:
