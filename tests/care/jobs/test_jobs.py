@@ -400,6 +400,34 @@ def test_a_move_that_was_killed_before_its_end_was_noted(jobs: Jobs) -> None:
     assert undo_job(qm, load_job(job.folder)).undone == 4
 
 
+def test_a_move_that_was_killed_in_the_middle_knows_what_it_has_moved(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 5)
+    job = jobs.plan(kind=JobKind.MOVE, sources=(ORDERS,), target=";held")
+    (job.folder / "journal.jsonl").write_bytes(b'{"step":"begin","time":1.0,"batch":0}\n')
+    with qm.open_queue(ORDERS) as queue:
+        # One by one, because another reader has the first.
+        queue.receive(timeout=5)
+        queue.move(";held", [message.lookup_id for message in job.messages[1:3]])
+    qm.flush()
+    report = jobs.runner(load_job(job.folder)).run()
+    assert (report.done, report.gone, report.left) == (4, 1, 0)
+    assert bodies(qm, f"{ORDERS};held") == ["1", "2", "3", "4"]
+    assert undo_job(qm, load_job(job.folder)).undone == 4
+    assert sorted(bodies(qm, ORDERS)) == ["1", "2", "3", "4"]
+
+
+def test_a_move_whose_target_was_deleted_meanwhile_is_refused(jobs: Jobs) -> None:
+    qm = jobs.manager
+    let_die(qm, 2)
+    job = jobs.plan(kind=JobKind.MOVE, sources=(";deadletter",), target=BILLS)
+    (job.folder / "journal.jsonl").write_bytes(b'{"step":"begin","time":1.0,"batch":0}\n')
+    qm.delete_queue(BILLS)
+    report = jobs.runner(load_job(job.folder)).run()
+    assert (report.state, report.refused) == ("finished", 2)
+    assert "MQ_ERROR_QUEUE_NOT_FOUND" in next(iter(report.reasons))
+
+
 @pytest.mark.parametrize("kind", [JobKind.REMOVE, JobKind.PURGE])
 def test_a_removal_that_was_killed_before_its_end_was_noted(jobs: Jobs, kind: JobKind) -> None:
     send(jobs.manager, 5)

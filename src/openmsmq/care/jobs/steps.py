@@ -188,40 +188,66 @@ def _send(
     return done._replace(first=producer.last_batch().first)
 
 
-def move(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Done:  # noqa: ARG001
+def move(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Done:
     """Move messages, and note their new lookup ids."""
     with opened(manager, batch.messages[0].source) as queue:
         there = peek_batch(queue, batch)
-        done = Done({}, _missing(batch, there))
+        # A run that was killed may have moved some.
+        moved = _already_moved(manager, batch) if batch.number in job.begun else {}
+        known = {**there, **moved}
+        done = Done({}, _missing(batch, known))
         journal.write("begin", batch=batch.number, **done.values())
-        return _move(queue, batch, done, list(there))
+        return _move(queue, batch, done, list(there), moved)
 
 
-def _move(queue: Queue, batch: Batch, done: Done, places: list[int]) -> Done:
-    """Move all at once; if one cannot be moved, one by one."""
-    if not places:
-        return done
+def _move(queue: Queue, batch: Batch, done: Done, places: list[int], moved: dict[int, int]) -> Done:
+    """Move all at once; if one cannot be moved, one by one.
+
+    Args:
+        moved: the new lookup ids of messages that were moved before, by their places.
+    """
     ids, target = batch.lookup_ids, batch.messages[0].destination
+    refused: dict[int, str] = {}
+    gone = set(done.gone)
+
+    def attempt(some: list[int]) -> QueueError | None:
+        try:
+            new = queue.move_by_lookup_id(target, [ids[place] for place in some])
+        except QueueError as exc:
+            return exc
+        moved.update(zip(some, new, strict=True))
+        return None
+
+    if places and attempt(places) is not None:
+        for place in places:
+            error = attempt([place])
+            if error is None:
+                continue
+            if error.code in _MOVED_AWAY:
+                gone.add(place)
+            else:
+                refused[place] = str(error)
+    return Done(refused, sorted(gone), lookup_ids=tuple(moved[place] for place in sorted(moved)))
+
+
+def _already_moved(manager: QueueManager, batch: Batch) -> dict[int, int]:
+    """The lookup ids of messages that are in the target, with the same message ids."""
+    places = {message.id: place for place, message in enumerate(batch.messages)}
+    found: dict[int, int] = {}
     try:
-        new = queue.move_by_lookup_id(target, [ids[place] for place in places])
-        return done._replace(lookup_ids=tuple(new))
+        with opened_to_look(manager, batch.messages[0].destination) as queue:
+            for block in queue.ranges.peek(0, queue.ranges.info().last):
+                start = 0
+                for lookup_id, end in zip(block.lookup_ids, block.ends, strict=True):
+                    message = ReceivedMessage(block.blob[start:end], lookup_id, 0.0)
+                    if message.id in places:
+                        found[places[message.id]] = lookup_id
+                    start = end
     except QueueError as exc:
-        if len(places) == 1:
-            return _not_moved(done, places[0], exc)
-    for place in places:
-        part = _move(queue, batch, Done({}, []), [place])
-        done = Done(
-            {**done.refused, **part.refused},
-            sorted([*done.gone, *part.gone]),
-            lookup_ids=(*done.lookup_ids, *part.lookup_ids),
-        )
-    return done
-
-
-def _not_moved(done: Done, place: int, error: QueueError) -> Done:
-    if error.code in _MOVED_AWAY:
-        return done._replace(gone=sorted([*done.gone, place]))
-    return done._replace(refused={**done.refused, place: str(error)})
+        # What was moved into a queue that was deleted is gone.
+        if exc.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
+            raise
+    return found
 
 
 def remove(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Done:  # noqa: ARG001
@@ -304,34 +330,10 @@ def settle(manager: QueueManager, job: Job, batch: Batch, begun: Entry) -> Done 
         if last.batch < batch.number:
             return None
         return noted._replace(first=last.first)
-    if kind is JobKind.MOVE:
-        return _settle_move(manager, batch, noted)
     if kind in (JobKind.REMOVE, JobKind.PURGE):
         # What is there still is handled again; all else was removed, or gone before.
         with opened(manager, batch.messages[0].source) as queue:
             there = peek_batch(queue, batch)
         return None if there else noted
+    # A move looks itself for what it has moved.
     return None
-
-
-def _settle_move(manager: QueueManager, batch: Batch, noted: Done) -> Done | None:
-    """Messages that were moved are in the target, with the same message ids."""
-    with opened(manager, batch.messages[0].source) as queue:
-        if peek_batch(queue, batch):
-            # A step moves all or, one by one, those that it can: it goes on with the rest.
-            return None
-    target = batch.messages[0].destination
-    places = {message.id: place for place, message in enumerate(batch.messages)}
-    found: dict[int, int] = {}
-    with opened_to_look(manager, target) as queue:
-        info = queue.ranges.info()
-        for block in queue.ranges.peek(0, info.last):
-            start = 0
-            for lookup_id, end in zip(block.lookup_ids, block.ends, strict=True):
-                message = ReceivedMessage(block.blob[start:end], lookup_id, 0.0)
-                if message.id in places:
-                    found[places[message.id]] = lookup_id
-                start = end
-    moved = sorted(found)
-    gone = [place for place in range(len(batch.messages)) if place not in found]
-    return Done(noted.refused, gone, lookup_ids=tuple(found[place] for place in moved))
