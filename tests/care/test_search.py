@@ -1,12 +1,14 @@
 """Search over one queue, many or all."""
 
 import sys
+from typing import Any
 
 import pytest
 
 import openmsmq
 from openmsmq.care import PlaceKind, SearchProgress, list_places, parse_filter, place_of, search
 from openmsmq.care.places import find_place
+from openmsmq.client import BrowsedMessage
 from openmsmq.client.properties import Access
 
 ORDERS = r".\private$\orders"
@@ -57,6 +59,61 @@ def test_all_places_are_searched(filled: openmsmq.QueueManager) -> None:
     }
     assert told[-1] == (21, 21)
     assert found[0].message.transport == "local"
+
+
+def test_messages_that_readers_do_not_see_are_found_in_their_order(
+    qm: openmsmq.QueueManager,
+) -> None:
+    orders = qm.create_queue(ORDERS, transactional=True)
+    orders.send_many((openmsmq.Message(f"{each}") for each in range(4)), transaction="single")
+    later = openmsmq.Message("later")
+    orders.send(later, transaction="single", delay=3600)
+    qm.send(AWAY, openmsmq.Message("away later", delivery="recoverable"), delay=3600)
+    qm.flush()
+    ids = [message.lookup_id for message in orders.cursor()]
+    told = SearchProgress()
+
+    def progress(state: SearchProgress) -> None:
+        told.looked_at, told.total = state.looked_at, state.total
+
+    def find(text: str | None = None, **options: Any) -> list[tuple[str, str]]:
+        condition = None if text is None else parse_filter(text)
+        found = search(qm, list_places(qm), condition, progress=progress, **options)
+        return [
+            (
+                str(each.message.body),
+                each.message.state if isinstance(each.message, BrowsedMessage) else "available",
+            )
+            for each in found
+        ]
+
+    with qm.transaction() as transaction:
+        for place in (0, 2):
+            orders.receive_by_lookup_id(ids[place], transaction=transaction)
+        everything = [
+            *[("0", "locked"), ("1", "available"), ("2", "locked"), ("3", "available")],
+            *[("later", "delayed"), ("away later", "delayed")],
+        ]
+        assert find() == everything
+        assert (told.looked_at, told.total) == (6, 6)
+        assert find(limit=3) == everything[:3]
+        assert find("body = '2'") == [("2", "locked")]
+        assert find("deliver_at > 2026-01-01") == everything[4:]
+        assert find("age < 1h") == everything[:4]
+        assert find(hidden=False) == [("1", "available"), ("3", "available")]
+        # A search that goes on behind a message leaves out what came before it.
+        rest = search(qm, [place_of(ORDERS)], after=ids[1])
+        assert [str(each.message.body) for each in rest] == ["2", "3", "later"]
+        transaction.abort()
+
+
+def test_many_hidden_messages_are_found_page_by_page(qm: openmsmq.QueueManager) -> None:
+    orders = qm.create_queue(ORDERS)
+    for number in range(450):
+        orders.send(openmsmq.Message(f"{number}", delivery="recoverable"), delay=3600)
+    qm.flush()
+    found = [str(each.message.body) for each in search(qm, [place_of(ORDERS)])]
+    assert found == [f"{number}" for number in range(450)]
 
 
 def test_a_search_may_rest_after_each_block(

@@ -70,7 +70,7 @@ def dead_letters(
 ) -> Iterator[FoundMessage]:
     """The dead letters that a filter holds for."""
     for name in queues:
-        yield from search(manager, [place_of(name)], condition)
+        yield from search(manager, [place_of(name)], condition, hidden=False)
 
 
 def group_dead_letters(

@@ -29,7 +29,8 @@ class Place:
 
     Attributes:
         name: a name that opens it.
-        messages: how many were there when it was listed; None if that is not known.
+        messages: how many were there when it was listed, delayed ones included; None if that is
+            not known.
     """
 
     name: str
@@ -73,7 +74,7 @@ def find_place(manager: QueueManager, name: str) -> Place:
     if "=" in name:
         for info in _outgoing(manager):
             if info["destination"].lower() == name.lower():
-                return Place(info["destination"], PlaceKind.OUTGOING, info["messages"])
+                return _place_of_outgoing(info)
     return place_of(name)
 
 
@@ -96,9 +97,7 @@ def list_places(
     if PlaceKind.OUTGOING in wanted:
         # Who asks for nothing else is told that it may not see them.
         infos = manager.outgoing() if len(wanted) == 1 else _outgoing(manager)
-        places += [
-            Place(info["destination"], PlaceKind.OUTGOING, info["messages"]) for info in infos
-        ]
+        places += [_place_of_outgoing(info) for info in infos]
     return [
         place
         for place in places
@@ -116,17 +115,23 @@ def _outgoing(manager: QueueManager) -> list[Info]:
         return []
 
 
+def _place_of_outgoing(info: Info) -> Place:
+    # Without any there may be delayed ones, which are not counted.
+    return Place(info["destination"], PlaceKind.OUTGOING, info["messages"] or None)
+
+
 def _place_of_queue(info: Info) -> Place:
     path: str = info["path"]
     lower = path.lower()
+    messages: int = info["messages"] + info["delayed_messages"]
     if _SYSTEM in lower:
         word = path.rpartition(";")[2]
         kind = PlaceKind.DEADLETTER if word.lower() in _DEAD else PlaceKind.JOURNAL
-        return Place(f";{word.lower()}", kind, info["messages"])
+        return Place(f";{word.lower()}", kind, messages)
     if lower.endswith(_JOURNAL):
-        return Place(path, PlaceKind.JOURNAL, info["messages"])
+        return Place(path, PlaceKind.JOURNAL, messages)
     if ";" in path:
-        return Place(path, PlaceKind.SUBQUEUE, info["messages"])
+        return Place(path, PlaceKind.SUBQUEUE, messages)
     if path.endswith("$"):
-        return Place(path, PlaceKind.SYSTEM, info["messages"])
-    return Place(path, PlaceKind.QUEUE, info["messages"])
+        return Place(path, PlaceKind.SYSTEM, messages)
+    return Place(path, PlaceKind.QUEUE, messages)

@@ -1,12 +1,14 @@
 """Search: messages of one queue, many or all that a filter holds for, as they are found."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from openmsmq.client import QueueManager, ReceivedMessage
+from openmsmq.client import BrowsedMessage, Queue, QueueManager, ReceivedMessage
+from openmsmq.client.backend import Block
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.lookup_id import SEQUENCE_MASK
@@ -54,6 +56,7 @@ def search(
     *,
     after: int = 0,
     limit: int | None = None,
+    hidden: bool = True,
     progress: Callable[[SearchProgress], None] | None = None,
     stopped: Callable[[], bool] | None = None,
     now: float | None = None,
@@ -61,9 +64,8 @@ def search(
     """Look through places in their order, each in the order of arrival; take nothing.
 
     Messages that arrive while a place is searched are left out, and so are places that were empty
-    when they were listed; locked messages are not seen. A place
-    that is deleted meanwhile, or that the caller may not read, is noted in the progress. While the
-    machine is busy the search rests between blocks.
+    when they were listed. A place that is deleted meanwhile, or that the caller may not read, is
+    noted in the progress. While the machine is busy the search rests between blocks.
 
     Args:
         manager: a connection that nothing else uses while the search runs.
@@ -71,6 +73,7 @@ def search(
         condition: from `parse_filter`; None holds for all.
         after: lookup id in the first place; what came before it, and itself, is left out.
         limit: end after so many.
+        hidden: also messages that readers do not see (locked, held, delayed), as `BrowsedMessage`.
         progress: called after each block and at the end, with the same object.
         stopped: asked after each block; True ends the search.
         now: the time of day that ages are counted to; else now.
@@ -84,12 +87,12 @@ def search(
     moment = time.time() if now is None else now
     pace = Pace()
     guid = manager.identity.guid
-    machine = UUID(guid).bytes_le if guid else b""
+    looker = _Looker(matcher, moment, UUID(guid).bytes_le if guid else b"", state)
     for place in places:
         state.place = place.name
         try:
             begin = after & SEQUENCE_MASK if place is places[0] else 0
-            for found in _search_place(manager, place, matcher, moment, machine, state, begin):
+            for found in looker.search(manager, place, begin, hidden=hidden):
                 if found is None:
                     if progress is not None:
                         progress(state)
@@ -113,27 +116,69 @@ def search(
         progress(state)
 
 
-def _search_place(
-    manager: QueueManager,
-    place: Place,
-    matcher: Matcher,
-    now: float,
-    machine: bytes,
-    state: SearchProgress,
-    begin: int,
-) -> Iterator[ReceivedMessage | None]:
-    """The messages of one place; None after each block."""
-    if place.messages == 0:
-        # A queue manager has many that are empty: none is opened in vain.
-        return
-    with manager.open_queue(place.name, place.access) as queue:
-        info = queue.ranges.info()
-        state.total += info.count - (place.messages or 0)
-        blocks = queue.ranges.peek(begin, info.last, block_rows=BLOCK_ROWS)
-        try:
-            for block in blocks:
-                state.looked_at += len(block.ends)
-                yield from matcher.select(place.name, block, now, machine)
-                yield None
-        finally:
-            blocks.close()
+class _Looker(NamedTuple):
+    """Looks through one place after the other."""
+
+    matcher: Matcher
+    now: float
+    machine: bytes
+    state: SearchProgress
+
+    def search(
+        self, manager: QueueManager, place: Place, begin: int, *, hidden: bool
+    ) -> Iterator[ReceivedMessage | None]:
+        """The messages of one place; None after each block."""
+        if place.messages == 0:
+            # A queue manager has many that are empty: none is opened in vain.
+            return
+        with manager.open_queue(place.name, place.access) as queue:
+            info = queue.ranges.info()
+            self.state.total += info.count - (place.messages or 0)
+            unseen: list[BrowsedMessage] = []
+            if hidden:
+                for messages in self._hidden(queue):
+                    unseen += [
+                        message
+                        for message in messages
+                        if _sequence(message) > begin
+                        and self.matcher.holds(place.name, message, self.now)
+                    ]
+                    yield None
+            blocks = queue.ranges.peek(begin, info.last, block_rows=BLOCK_ROWS)
+            try:
+                yield from self._merged(place, blocks, deque(sorted(unseen, key=_sequence)))
+            finally:
+                blocks.close()
+
+    def _hidden(self, queue: Queue) -> Iterator[list[BrowsedMessage]]:
+        """The messages that readers do not see, in pages."""
+        lookup_id: int | None = None
+        more = True
+        while more:
+            page = queue.ranges.browse(lookup_id, hidden=True)
+            self.state.total += len(page.messages)
+            self.state.looked_at += len(page.messages)
+            if page.messages:
+                yield page.messages
+                lookup_id = page.messages[-1].lookup_id
+            more = page.more
+
+    def _merged(
+        self, place: Place, blocks: Iterable[Block], unseen: deque[BrowsedMessage]
+    ) -> Iterator[ReceivedMessage | None]:
+        """What the filter holds for in the order of arrival; None after each block."""
+        for block in blocks:
+            self.state.looked_at += len(block.ends)
+            for message in self.matcher.select(place.name, block, self.now, self.machine):
+                while unseen and _sequence(unseen[0]) < _sequence(message):
+                    yield unseen.popleft()
+                if unseen and unseen[0].lookup_id == message.lookup_id:
+                    # Its reader has given it back meanwhile.
+                    unseen.popleft()
+                yield message
+            yield None
+        yield from unseen
+
+
+def _sequence(message: ReceivedMessage) -> int:
+    return message.lookup_id & SEQUENCE_MASK

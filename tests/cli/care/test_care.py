@@ -58,6 +58,25 @@ def test_messages_are_found(manager: Manager, filled: str) -> None:
     assert "7 apples" in [each["body"] for each in everywhere.objects]
 
 
+def test_messages_that_readers_do_not_see_are_found(manager: Manager, queue: str) -> None:
+    manager.run("send", queue, "--body", "soon", "--label", "late", "--delay", "1h")
+    found = manager.run("find", "soon", "--queue", queue, "--json").object
+    assert (found["state"], found["holder"]) == ("delayed", "")
+    assert found["deliver_at"] is not None
+    shown = manager.run("find", "soon", "--queue", queue).out
+    assert shown.rstrip().endswith("late  [delayed]")
+    manager.run("send", queue, "--body", "now")
+    with (
+        openmsmq.connect(manager.socket) as connection,
+        connection.open_queue(queue) as reader,
+        reader.messages(timeout=5) as messages,
+    ):
+        next(messages)
+        taken = manager.run("find", "now", "--queue", queue, "--json").object
+        assert taken["state"] == "locked"
+        assert taken["holder"].startswith("reader ")
+
+
 def test_nothing_is_found(manager: Manager, queue: str) -> None:
     assert manager.run("find", "nothing at all", "--queue", queue).code == 3
     wrong = manager.run("find", "--where", "labl ~ x")

@@ -14,9 +14,15 @@ def look(
     backwards: bool = False,
     count: int = 100,
     size: int = 1 << 30,
+    hidden: bool = False,
 ) -> Browsed:
     return harness.qm.ranges.browse(
-        harness.open(PEEK), lookup_id, backwards=backwards, max_count=count, max_bytes=size
+        harness.open(PEEK),
+        lookup_id,
+        backwards=backwards,
+        max_count=count,
+        max_bytes=size,
+        hidden=hidden,
     )
 
 
@@ -60,6 +66,11 @@ def test_locked_messages_keep_their_place_and_say_who_has_them(harness: Harness)
     assert bodies(look(harness, ids[0], count=1)) == [b"1"]
     assert bodies(look(harness, ids[3], backwards=True, count=1)) == [b"2"]
     assert bodies(look(harness, ids[3], backwards=True, count=9)) == [b"0", b"1", b"2"]
+    for backwards in (False, True):
+        assert bodies(look(harness, backwards=backwards, hidden=True)) == [b"1", b"2"]
+    first = look(harness, count=1, hidden=True)
+    assert (bodies(first), first.more) == ([b"1"], True)
+    assert bodies(look(harness, ids[1], hidden=True)) == [b"2"]
 
 
 def test_an_empty_queue_shows_nothing(harness: Harness) -> None:

@@ -60,7 +60,10 @@ def _queue(found: Found, now: float) -> str:  # noqa: ARG001
     return found.queue
 
 
-def _age(found: Found, now: float) -> float:
+def _age(found: Found, now: float) -> float | None:
+    # A delayed message has not arrived.
+    if found.message.deliver_at is not None:
+        return None
     return now - found.message.arrived_time.timestamp()
 
 

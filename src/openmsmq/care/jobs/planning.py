@@ -86,7 +86,12 @@ def _from_queues(
 
     for source in spec.sources:
         found = search(
-            manager, [find_place(manager, source)], spec.condition, progress=tell, stopped=stopped
+            manager,
+            [find_place(manager, source)],
+            spec.condition,
+            hidden=False,
+            progress=tell,
+            stopped=stopped,
         )
         for each in found:
             if wanted is None or each.message.lookup_id in wanted:

@@ -126,12 +126,21 @@ def _places(
 
 
 def _show(hit: "FoundMessage", *, as_json: bool) -> None:
+    from openmsmq.client import BrowsedMessage
+
     message = hit.message
+    hidden = message if isinstance(message, BrowsedMessage) else None
+    state = "available" if hidden is None else hidden.state
+    holder = "" if hidden is None else hidden.holder
     if as_json:
-        print_json({"queue": hit.place.name, **message.to_dict()})
+        place = {"queue": hit.place.name, "state": state, "holder": holder}
+        print_json({**place, **message.to_dict()})
         return
     label = cut(printable(message.label), _LABEL_SHOWN)
-    typer.echo(
+    line = (
         f"{printable(hit.place.name)}  {message.lookup_id}  {time_text(message.arrived_time)}  "
         f"{size_text(message.body_size)}  {label}"
     )
+    if state != "available":
+        line += f"  [{state}{f': {printable(holder)}' if holder else ''}]"
+    typer.echo(line)

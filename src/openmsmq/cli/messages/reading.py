@@ -122,7 +122,7 @@ def matching(
 
     if follow:
         raise typer.BadParameter("--where and --follow exclude each other")
-    for hit in search(manager, [place_of(source)], parse_filter(where), limit=limit):
+    for hit in search(manager, [place_of(source)], parse_filter(where), limit=limit, hidden=False):
         yield hit.message
 
 

@@ -62,6 +62,7 @@ class RangeRequests(Protocol):
         head_bytes: int | None,
         *,
         backwards: bool,
+        hidden: bool,
     ) -> Operation[Page]:
         """Messages after a lookup id, or in front of it, as the queue manager has them."""
 

@@ -86,6 +86,7 @@ class Ranges:
         backwards: bool = False,
         count: int = 200,
         head_bytes: int | None = None,
+        hidden: bool = False,
     ) -> Page:
         """Look at messages in queue order from any place, locked ones included.
 
@@ -94,12 +95,13 @@ class Ranges:
                 the queue any more; without it, from the beginning or the end of the queue.
             count: how many at most.
             head_bytes: how much of each body is wanted; without it, all.
+            hidden: only messages that readers do not see: locked, held and delayed ones.
 
         Raises:
             QueueError: the queue cannot be read.
         """
         return self._driver.call(
-            self._logic.browse, lookup_id, count, head_bytes, backwards=backwards
+            self._logic.browse, lookup_id, count, head_bytes, backwards=backwards, hidden=hidden
         )
 
     def find(self, message_id: str) -> BrowsedMessage | None:

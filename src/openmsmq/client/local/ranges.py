@@ -61,10 +61,11 @@ class LocalRanges:
         head_bytes: int | None,
         *,
         backwards: bool,
+        hidden: bool,
     ) -> Operation[Page]:
         channel = self._backend.channel
         channel.check()
-        fields = (handle.number, lookup_id, backwards, count, head_bytes)
+        fields = (handle.number, lookup_id, backwards, count, head_bytes, hidden)
         request = checked(local.Browse(channel.next_id(), *fields))
         channel.post(request)
         machine = UUID(self._backend.identity.guid).bytes_le

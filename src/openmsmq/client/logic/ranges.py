@@ -122,7 +122,13 @@ class RangesLogic:
         return (yield from self._requests.split(handle, after, upto, parts))
 
     def browse(
-        self, lookup_id: int | None, count: int, head_bytes: int | None, *, backwards: bool
+        self,
+        lookup_id: int | None,
+        count: int,
+        head_bytes: int | None,
+        *,
+        backwards: bool,
+        hidden: bool,
     ) -> Operation[Page]:
         """Messages after a lookup id, or in front of it, some at a time until there are enough."""
         handle = yield from self._queue.opened_to_read()
@@ -130,7 +136,12 @@ class RangesLogic:
         more = True
         while more and len(messages) < count:
             page = yield from self._requests.browse(
-                handle, lookup_id, count - len(messages), head_bytes, backwards=backwards
+                handle,
+                lookup_id,
+                count - len(messages),
+                head_bytes,
+                backwards=backwards,
+                hidden=hidden,
             )
             messages = page.messages + messages if backwards else messages + page.messages
             more = page.more
@@ -144,7 +155,9 @@ class RangesLogic:
         lookup_id = yield from self._requests.find(handle, identifier)
         if lookup_id is None:
             return None
-        page = yield from self._requests.browse(handle, lookup_id - 1, 1, None, backwards=False)
+        page = yield from self._requests.browse(
+            handle, lookup_id - 1, 1, None, backwards=False, hidden=False
+        )
         # It may have left the queue meanwhile; then the next one is here.
         return next((each for each in page.messages if each.lookup_id == lookup_id), None)
 

@@ -206,6 +206,7 @@ class RemoteRanges:
         head_bytes: int | None,  # noqa: ARG002
         *,
         backwards: bool,  # noqa: ARG002
+        hidden: bool,  # noqa: ARG002
     ) -> NoReturn:
         self._refuse("locked messages cannot be seen")
 

@@ -38,6 +38,7 @@ def browse(
     backwards: bool,
     max_count: int,
     max_bytes: int,
+    hidden: bool = False,
 ) -> Browsed:
     """The next messages after a lookup id, or those in front of it, in queue order.
 
@@ -45,12 +46,16 @@ def browse(
         lookup_id: none: from the beginning, or from the end when backwards.
         max_count: how many at most.
         max_bytes: how many bytes at most; one message is returned in any case.
+        hidden: only those that readers do not see.
     """
     queue = queue_to_read(state, descriptor, MAY_PEEK)
+    most = max_count + 1
     if backwards:
-        candidates = _before(queue, AFTER_ALL if lookup_id is None else lookup_id, max_count + 1)
+        place = AFTER_ALL if lookup_id is None else lookup_id
+        candidates = _before(queue, place, most, hidden=hidden)
     else:
-        candidates = _after(queue, BEFORE_ALL if lookup_id is None else lookup_id, max_count + 1)
+        place = BEFORE_ALL if lookup_id is None else lookup_id
+        candidates = _after(queue, place, most, hidden=hidden)
     messages: list[Message] = []
     more = False
     for message in candidates:
@@ -73,16 +78,16 @@ def browse(
     return Browsed(show(state, messages), states, more=more)
 
 
-def _after(queue: Queue, lookup_id: int, count: int) -> Iterator[Message]:
-    visible = _visible_after(queue, lookup_id)
+def _after(queue: Queue, lookup_id: int, count: int, *, hidden: bool) -> Iterator[Message]:
+    visible = iter(()) if hidden else _visible_after(queue, lookup_id)
     if not queue.locked and not queue.delayed:
         return visible
     later = [message for other_id, message in _hidden(queue) if other_id > lookup_id]
     return merge(visible, nsmallest(count, later, key=_LOOKUP_ID), key=_LOOKUP_ID)
 
 
-def _before(queue: Queue, lookup_id: int, count: int) -> Iterator[Message]:
-    visible = _visible_before(queue, lookup_id)
+def _before(queue: Queue, lookup_id: int, count: int, *, hidden: bool) -> Iterator[Message]:
+    visible = iter(()) if hidden else _visible_before(queue, lookup_id)
     if not queue.locked and not queue.delayed:
         return visible
     earlier = [message for other_id, message in _hidden(queue) if other_id < lookup_id]

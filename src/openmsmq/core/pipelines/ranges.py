@@ -185,6 +185,7 @@ class Ranges:
         backwards: bool,
         max_count: int,
         max_bytes: int,
+        hidden: bool = False,
     ) -> Browsed:
         """The messages after a lookup id, or in front of it, in queue order; see `browse`."""
         return browse(
@@ -194,6 +195,7 @@ class Ranges:
             backwards=backwards,
             max_count=max_count,
             max_bytes=max_bytes,
+            hidden=hidden,
         )
 
     def acknowledge(

@@ -129,6 +129,7 @@ def browse(session: LocalSession, request: local.Browse) -> None:
         backwards=request.backwards,
         max_count=min(max(request.count, 1), MAX_BROWSED),
         max_bytes=MAX_BLOCK_BYTES,
+        hidden=request.hidden,
     )
     head_bytes = local.MAX_HEAD_BYTES if request.head_bytes is None else request.head_bytes
     packets, sizes = shortened(read.packets, head_bytes)

@@ -39,7 +39,8 @@ class PeekRange(Request, frozen=True, tag=43):
 class Browse(Request, frozen=True, tag=48):
     """Messages in queue order after `lookup_id`, or in front of it; none: from the end.
 
-    Locked ones are among them. `head_bytes` as for PeekRange. The answer is a `Page`.
+    Those that readers do not see (locked, held, delayed) are among them; with `hidden` only
+    those. `head_bytes` as for PeekRange. The answer is a `Page`.
     """
 
     handle: int
@@ -47,6 +48,7 @@ class Browse(Request, frozen=True, tag=48):
     backwards: bool = False
     count: int = 200
     head_bytes: HeadBytes | None = None
+    hidden: bool = False
 
 
 class AcknowledgeRange(Request, frozen=True, tag=44):
