@@ -8,9 +8,11 @@ the file.
 
 import json
 import os
+import sys
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from struct import Struct
 from typing import Any, BinaryIO, Final
@@ -157,6 +159,34 @@ def load_messages(path: Path) -> Iterator[SavedMessage]:
         raise ConfigError(
             f"{path}: {exc.strerror}", remedy="Name a file that `openmsmq save` wrote."
         ) from exc
+
+
+class PacketFile:
+    """A file of messages that is read part by part, from the beginning to the end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._messages: Iterator[SavedMessage] = iter(())
+        # The place of the next message; beyond all before the file is opened.
+        self._next = sys.maxsize
+
+    def take(self, places: Sequence[int], ids: Sequence[str]) -> list[SavedMessage]:
+        """The messages at some places, which ascend; reading goes on behind the last ones.
+
+        Raises:
+            ConfigError: it cannot be read, or other messages are there than those with the ids.
+        """
+        if places[0] < self._next:
+            self._messages = load_messages(self._path)
+            self._next = 0
+        taken: list[SavedMessage] = []
+        for place, identifier in zip(places, ids, strict=True):
+            message = next(islice(self._messages, place - self._next, None), None)
+            self._next = place + 1
+            if message is None or message.received().id != identifier:
+                raise _unusable(f"{self._path}: has changed since the job was planned")
+            taken.append(message)
+        return taken
 
 
 def _unusable(fault: str) -> ConfigError:

@@ -1,6 +1,7 @@
 """Jobs: tried, carried out, stopped, resumed and undone."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from openmsmq.care.jobs import (
     undo_job,
 )
 from openmsmq.care.jobs.planning import job_id
+from openmsmq.care.packet_files import SavedMessage, load_messages
 from openmsmq.wire.errors import ConfigError
 
 ORDERS = r".\private$\orders"
@@ -182,6 +184,43 @@ def test_messages_are_saved_and_loaded(jobs: Jobs, tmp_path: Path, name: str) ->
     assert report.done == 111
     assert all(body.startswith("1") for body in bodies(qm, BILLS))
     assert undo_job(qm, job).undone == 111
+    assert bodies(qm, BILLS) == []
+
+
+def test_a_file_is_read_once_for_all_steps_of_a_load(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(jobs.manager, 100)
+    file = str(tmp_path / "a.omq")
+    jobs.run(kind=JobKind.SAVE, sources=(ORDERS,), file=file)
+    job = jobs.plan(kind=JobKind.LOAD, target=BILLS, file=file, step=10)
+    opened: list[Path] = []
+
+    def noted(path: Path) -> Iterator[SavedMessage]:
+        opened.append(path)
+        return load_messages(path)
+
+    monkeypatch.setattr("openmsmq.care.packet_files.load_messages", noted)
+    assert jobs.runner(job).run().done == 100
+    assert opened == [Path(file)]
+    assert bodies(jobs.manager, BILLS) == [f"{number}" for number in range(100)]
+
+
+@pytest.mark.parametrize("kept", [0, 3])
+def test_a_file_that_was_replaced_since_the_plan_is_not_loaded(
+    jobs: Jobs, tmp_path: Path, kept: int
+) -> None:
+    qm = jobs.manager
+    send(qm, 6)
+    file = str(tmp_path / "a.omq")
+    jobs.run(kind=JobKind.SAVE, sources=(ORDERS,), file=file)
+    job = jobs.plan(kind=JobKind.LOAD, target=BILLS, file=file)
+    # Another save has others in their places, or fewer.
+    jobs.run(
+        kind=JobKind.SAVE, sources=(ORDERS,), file=file, where=where(f"label != 'order {kept}'")
+    )
+    with pytest.raises(ConfigError, match="has changed since the job was planned"):
+        jobs.runner(job).run()
     assert bodies(qm, BILLS) == []
 
 

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from openmsmq.care.durable import make_directory, sync_file, write_durably
+from openmsmq.care.packet_files import PacketFile
 from openmsmq.care.places import PlaceKind, place_of
 from openmsmq.client.backend.interface import Identity
 from openmsmq.net.local.paths import default_data_directory
@@ -131,6 +132,8 @@ class Job:
         self.plan = plan
         self.messages = messages
         self.batches = cut(self.messages, plan.spec)
+        # What a load sends.
+        self.file = PacketFile(Path(plan.spec.file))
         self.begun: dict[int, Entry] = {}
         self.done: dict[int, Entry] = {}
         self.undoing: dict[int, Entry] = {}

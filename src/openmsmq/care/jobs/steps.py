@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from openmsmq.care.packet_files import SavedMessage, load_messages, save_messages
+from openmsmq.care.packet_files import SavedMessage, save_messages
 from openmsmq.care.places import find_place
 from openmsmq.client import Queue, QueueManager, ReceivedMessage
 from openmsmq.client.logic.queue import HeldMessages
@@ -158,10 +157,8 @@ def load(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Don
 
 def packets_in_file(job: Job, batch: Batch) -> dict[int, bytes]:
     """The packets of a batch by their place in it."""
-    wanted = {place: index for index, place in enumerate(batch.lookup_ids)}
-    last = max(wanted) + 1
-    saved = islice(load_messages(Path(job.spec.file)), last)
-    return {wanted[place]: each.packet for place, each in enumerate(saved) if place in wanted}
+    saved = job.file.take(batch.lookup_ids, [message.id for message in batch.messages])
+    return {place: message.packet for place, message in enumerate(saved)}
 
 
 @contextmanager
