@@ -1,6 +1,7 @@
 """Health and metrics of a queue manager with its console, as programs ask for them."""
 
 import gzip
+import json
 import os
 import signal
 import subprocess
@@ -106,6 +107,32 @@ def test_a_reload_says_what_was_read(manager: Watched) -> None:
     done = manager.run("reload", "--json")
     assert (done.code, done.object["failed"]) == (0, {})
     assert "console" in done.object["reloaded"]
+
+
+def test_a_reload_brings_other_thresholds_which_outlive_the_console(manager: Watched) -> None:
+    who = ("--principal", "user:root", "--role", "administrator")
+    token = manager.run("console", "token", "add", "looker", *who, "--json").object["token"]
+
+    def age() -> float | None:
+        answer = manager.get("/api/v1/settings", Authorization=f"Bearer {token}")
+        return json.loads(answer.content)["console_age_seconds"] if answer.status == 200 else None
+
+    config = manager.data.parent / "qm.toml"
+    usual = config.read_text()
+    assert age() == 3600
+    try:
+        config.write_text(f"{usual}console_age_seconds = 17\nconsole_streams = 3\n")
+        assert manager.run("reload").code == 0
+        wait_until(lambda: age() == 17)
+        (child,) = children(manager.process.pid)
+        os.kill(child, signal.SIGKILL)
+        wait_until(lambda: children(manager.process.pid) not in ([], [child]))
+        wait_until(lambda: age() == 17)
+    finally:
+        config.write_text(usual)
+    assert manager.run("reload").code == 0
+    wait_until(lambda: age() == 3600)
+    assert manager.run("console", "token", "remove", "looker").code == 0
 
 
 def test_a_queue_has_its_series_from_its_creation_to_its_deletion(manager: Watched) -> None:

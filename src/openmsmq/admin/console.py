@@ -31,7 +31,7 @@ class Console:
     """Settings, connections to the queue manager, and what runs beside the web application."""
 
     def __init__(self, settings: ConsoleSettings) -> None:
-        self.settings: Final = settings
+        self.settings = settings
         self.started: Final = time.time()
         self.meters: Final = ConsoleMeters()
         self.sampler: Final = Sampler(self)

@@ -18,6 +18,7 @@ from .care_desk import CareDesk
 from .console import ANSWER_SECONDS, Console
 from .figures import Figures
 from .queue_info import QueueInfo
+from .settings import ConsoleSettings
 from .sight import Sight
 from .trust.audit import AuditLog
 from .trust.hosts import Hosts
@@ -38,7 +39,7 @@ class FrontDesk:
     """Tokens, sessions, links, limits, the audit log, and connections that act for people."""
 
     def __init__(self, console: Console) -> None:
-        settings = self.settings = console.settings
+        settings = console.settings
         folder = settings.folder
         self.console: Final = console
         self.figures: Final = Figures(console)
@@ -55,6 +56,11 @@ class FrontDesk:
         self.searches: Final = Slots(settings.console_searches)
         self._managers: OrderedDict[str, QueueManager] = OrderedDict()
         self._connecting = asyncio.Lock()
+
+    @property
+    def settings(self) -> ConsoleSettings:
+        """Those in force: a reload may bring others."""
+        return self.console.settings
 
     async def start(self) -> None:
         """Listen for those who want a link, and watch the queue manager."""

@@ -1,8 +1,8 @@
 """The process of the console: a listening socket, the web application, and its parent.
 
 `openmsmq serve` binds the socket and starts this program with it. The first line of its standard
-input has the settings; a line `reload` lets it read files again, and the end of the input says that
-the queue manager is gone.
+input has the settings; a line of `reload` and settings lets it take these and read files again, and
+the end of the input says that the queue manager is gone.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import uvicorn
@@ -116,13 +117,15 @@ class ConsoleServer:
     def _listen_to_parent(self, call: Callable[[Callable[[], None]], None]) -> None:
         """In a thread, so that a busy event loop does not outlive the queue manager."""
         for line in _from_parent():
-            if line.strip() == RELOAD:
-                call(self.reload)
+            word, _, settings = line.partition(b" ")
+            if word == RELOAD:
+                call(partial(self.reload, settings))
         threading.Timer(LAST_SECONDS, os._exit, (1,)).start()
         call(self._server.stop)
 
-    def reload(self) -> None:
-        """Read the certificate and the tokens again; what cannot be used is reported."""
+    def reload(self, line: bytes) -> None:
+        """Take settings, read the certificate and the tokens again, report what cannot be used."""
+        self._console.settings = decode_settings(line)
         context, settings = self._server.config.ssl, self._settings
         if context is not None and settings.console_certificate is not None:
             try:

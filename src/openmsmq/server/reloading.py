@@ -8,6 +8,7 @@ from openmsmq.service.logs import NOT_RELOADED, RELOADED, configure_logs, log_ev
 from openmsmq.wire.errors import ConfigError
 
 from .config import Config
+from .parts.console import ConsolePart
 from .parts.part import Part
 
 
@@ -25,7 +26,7 @@ def reload(
     manager: QueueManager,
     reread: Callable[[], Config] | None = None,
 ) -> Reloaded:
-    """Read tokens and certificates again, quotas and the log level, and open the log file anew.
+    """Read tokens and certificates again, quotas, thresholds and the log level; open the log anew.
 
     What cannot be used is logged, and what was in force before stays. All other keys of the
     configuration are read at the start only.
@@ -71,6 +72,8 @@ def _actions(
     if new is not None:
         yield "quota_kilobytes", lambda: _set_quotas(manager, new)
     for part in parts:
+        if new is not None and isinstance(part, ConsolePart):
+            part.thresholds = new
         yield from part.reloads.items()
 
 

@@ -44,6 +44,18 @@ WATCHED_CERTIFICATES: Final = (
     "binary_certificate",
 )
 KEPT_HERE: Final = frozenset({"console_port", "console_bind"})
+# What a reload reads again: from when on something needs attention.
+THRESHOLDS: Final = (
+    "console_unread_seconds",
+    "console_age_seconds",
+    "console_growth_messages",
+    "console_quota_percent",
+    "console_journal_messages",
+    "console_certificate_days",
+    "console_clock_seconds",
+    "console_lag_seconds",
+    "console_disk_bytes",
+)
 
 
 class ConsoleConfig(LocalConfig):
@@ -106,6 +118,8 @@ class ConsolePart:
 
     def __init__(self, config: ConsoleConfig, premises: Premises) -> None:  # noqa: ARG002 - as all
         self._config = config
+        # The configuration with the thresholds that are in force.
+        self.thresholds = config
         self._endpoints: dict[str, str] = {}
         self._listener: socket.socket | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -138,7 +152,7 @@ class ConsolePart:
     def _reload(self) -> None:
         child = self._child
         if child is not None and child.stdin is not None and not child.stdin.is_closing():
-            child.stdin.write(b"reload\n")
+            child.stdin.write(b"reload " + self._settings())
 
     async def listen(self) -> Mapping[str, str]:
         config = self._config
@@ -226,6 +240,7 @@ class ConsolePart:
             for key, value in config.as_json().items()
             if key.startswith(HANDED_OVER) and key not in KEPT_HERE
         }
+        values |= {key: getattr(self.thresholds, key) for key in THRESHOLDS}
         values |= {
             "address": str(config.socket_path),
             "bound": config.console_host,
