@@ -27,8 +27,10 @@ def apply_definitions_file(
         return
     try:
         text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"definitions: {path}: {exc}") from exc
+    except OSError as exc:
+        raise ConfigError(f"definitions: {path}: {exc.strerror}") from exc
+    except UnicodeDecodeError as exc:
+        raise ConfigError(f"definitions: {path}: is not UTF-8: {exc}") from exc
     definitions = read_definitions(text, str(path))
     try:
         applied = manager.definer.apply(

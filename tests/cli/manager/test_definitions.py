@@ -1,8 +1,11 @@
 """`openmsmq export`, `diff` and `apply`, and `serve --definitions`."""
 
+import subprocess
 from pathlib import Path
 
-from tests.cli.running import Manager
+import pytest
+from tests.cli.running import PROGRAM, SECONDS, Manager
+from tests.server.raw_client import PORTS_OFF
 
 FILE = r"""
 [[queues]]
@@ -81,3 +84,25 @@ def test_a_start_applies_definitions_first(tmp_path: Path) -> None:
     manager = Manager(tmp_path / "qm", "--definitions", file)
     assert manager.run("diff", file).code == 0
     assert manager.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[queues]]\nqouta = 5\n", ":2: queues[0].qouta: is not a key that is known here\n"),
+        (None, ": No such file or directory\n"),
+    ],
+)
+def test_a_start_with_wrong_definitions_says_what_to_correct(
+    tmp_path: Path, text: str | None, said: str
+) -> None:
+    file = tmp_path / "queues.toml"
+    if text is not None:
+        file.write_text(text)
+    options = ("--data", str(tmp_path / "qm"), *PORTS_OFF, "--definitions", str(file))
+    refused = subprocess.run(
+        [PROGRAM, "serve", *options], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    assert refused.returncode == 1
+    assert f"{file}{said}" in refused.stderr
+    assert ("Correct the line that is named" in refused.stderr) == (text is not None)

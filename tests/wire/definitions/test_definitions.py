@@ -154,7 +154,8 @@ label = 'x'
 def test_a_fault_names_line_and_key(text: str, expected: str) -> None:
     with pytest.raises(DefinitionsFault) as caught:
         read_definitions(text, "file")
-    assert str(caught.value) == expected
+    assert caught.value.detail == expected
+    assert caught.value.remedy.startswith("Correct the line that is named")
 
 
 def test_depth_is_bounded() -> None:
@@ -163,13 +164,13 @@ def test_depth_is_bounded() -> None:
 
 
 def test_a_fault_that_is_found_later_names_its_line_too() -> None:
-    assert str(fault(TOML, "file", "$.queues[1].quota", "too much")) == (
+    assert fault(TOML, "file", "$.queues[1].quota", "too much").detail == (
         "file:13: queues[1].quota: too much"
     )
-    assert str(fault('{"machine":\n {"permissions": []}}', "f", "$.machine.permissions", "x")) == (
-        "f:2: machine.permissions: x"
-    )
-    assert str(fault(TOML, "file", "$", "all of it")) == "file: all of it"
+    assert fault(
+        '{"machine":\n {"permissions": []}}', "f", "$.machine.permissions", "x"
+    ).detail == ("f:2: machine.permissions: x")
+    assert fault(TOML, "file", "$", "all of it").detail == "file: all of it"
 
 
 def test_what_has_no_line_of_its_own_has_that_of_what_it_stands_in() -> None:

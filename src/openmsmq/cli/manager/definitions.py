@@ -30,8 +30,6 @@ _WORDS: Final = {
     "missing": ("missing here", "missing here"),
 }
 _ANOTHER: Final = "Name a file of definitions, or - for standard input."
-_MISTAKE: Final = "The file has a mistake; nothing was changed."
-_CORRECT: Final = "Correct the line that is named; docs/definitions.md describes the keys."
 # What is told and not changed.
 _TOLD: Final = ("unlisted", "missing")
 
@@ -59,10 +57,7 @@ def read_file(path: Path) -> DefinitionsFile:
         raise ConfigError(f"{source}: {exc.strerror}", remedy=_ANOTHER) from exc
     except UnicodeDecodeError as exc:
         raise ConfigError(f"{source}: is not UTF-8: {exc}", remedy=_ANOTHER) from exc
-    try:
-        return DefinitionsFile(source, text, read_definitions(text, source))
-    except ConfigError as exc:
-        raise ConfigError(exc.detail, cause=_MISTAKE, remedy=_CORRECT) from exc
+    return DefinitionsFile(source, text, read_definitions(text, source))
 
 
 def changes_of(
@@ -84,8 +79,8 @@ def changes_of(
             raise
         place, _, reason = exc.detail.partition(": ")
         error = fault(file.text, file.source, place, f"{reason} ({exc.name})")
-        remedy = exc.known_remedy or _CORRECT
-        raise ConfigError(str(error), cause=exc.cause, remedy=remedy) from exc
+        remedy = exc.known_remedy or error.remedy
+        raise ConfigError(error.detail, cause=exc.cause, remedy=remedy) from exc
 
 
 def print_changes(changes: list[dict[str, Any]], *, done: bool, as_json: bool) -> None:

@@ -19,6 +19,13 @@ _BYTE: Final = re.compile(r" \(byte (\d+)\)$")
 class DefinitionsFault(ConfigError):
     """A file of definitions that cannot be used; the text names file, line and key."""
 
+    def __init__(self, detail: str) -> None:
+        super().__init__(
+            detail,
+            cause="The file has a mistake; nothing was changed.",
+            remedy="Correct the line that is named; docs/definitions.md describes the keys.",
+        )
+
 
 def read_definitions(text: str, source: str) -> Definitions:
     """The definitions in a text: JSON if it begins with a brace, else TOML.
