@@ -6,6 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -67,6 +68,9 @@ class CareDesk:
         self.folder: Final = None if folder is None else folder / "jobs"
         self._running: dict[str, RunningJob] = {}
         self._faults: dict[str, str] = {}
+        # Of their own, because they take long: everything else that blocks shares a few threads.
+        self._job_threads = ThreadPoolExecutor(MOST_RUNNING, "job")
+        self._search_threads = ThreadPoolExecutor(console.settings.console_searches, "search")
         console.meters.jobs = self.job_counts
 
     async def start(self) -> None:
@@ -99,12 +103,20 @@ class CareDesk:
 
     async def call(self, person: Person, work: Callable[[QueueManager], T]) -> T:
         """Do something that blocks, in a thread, for somebody."""
+        return await self._call(None, person, work)
 
+    async def search(self, person: Person, work: Callable[[QueueManager], T]) -> T:
+        """The same for a search, which may take long."""
+        return await self._call(self._search_threads, person, work)
+
+    async def _call(
+        self, threads: Executor | None, person: Person, work: Callable[[QueueManager], T]
+    ) -> T:
         def work_in_thread() -> T:
             with self.connect(person.principal) as manager:
                 return work(manager)
 
-        return await asyncio.to_thread(work_in_thread)
+        return await asyncio.get_running_loop().run_in_executor(threads, work_in_thread)
 
     # Jobs
 
@@ -200,7 +212,8 @@ class CareDesk:
 
         async def run() -> None:
             try:
-                await asyncio.to_thread(runner.run)
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self._job_threads, runner.run)
             except MsmqError as exc:
                 self._faults[identifier] = str(exc)
             finally:

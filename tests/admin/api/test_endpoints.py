@@ -19,6 +19,7 @@ from tests.admin.orders import ORDERS, empty_orders, send
 from tests.cli.running import run
 
 import openmsmq
+from openmsmq.admin.care_desk import MOST_RUNNING
 
 AT = queue_path("orders")
 
@@ -527,6 +528,20 @@ def test_a_job_stops_goes_on_and_is_undone(program: Program, client: openmsmq.Qu
     assert len(program.get(f"/jobs/{job['id']}/results?after=3")["results"]) == 1
     assert program.post(f"/jobs/{job['id']}/undo")["undone"] == 4
     assert len(program.get(f"{AT}/messages")["messages"]) == 4
+
+
+def test_slow_jobs_delay_nothing_else(program: Program, client: openmsmq.QueueManager) -> None:
+    send(client, "one", "two")
+    slow = {"kind": "copy", "sources": ["private$\\orders"], "target": "private$\\orders;aside"}
+    jobs = [program.post("/jobs", {**slow, "rate": 0.001})["id"] for _ in range(MOST_RUNNING)]
+    try:
+        assert program.ask("POST", f"{PREFIX}/jobs", slow)[0] == 429
+        assert len(program.get("/search?text=two&queues=*orders")["hits"]) == 1
+        states = {job["id"]: job["state"] for job in program.get("/jobs")["jobs"]}
+        assert {states[job] for job in jobs} == {"running"}
+    finally:
+        stopped = [program.post(f"/jobs/{job}/stop")["state"] for job in jobs]
+    assert set(stopped) == {"stopped"}
 
 
 def test_a_large_body_is_shown_in_parts_that_have_all_of_it(

@@ -204,7 +204,7 @@ async def find_messages(caller: Caller, query: SearchQuery) -> SearchResult:
         return [_hit(each) for each in found]
 
     try:
-        hits = await caller.desk.care.call(caller.person, work)
+        hits = await caller.desk.care.search(caller.person, work)
     finally:
         caller.desk.searches.give()
     stopped = time.monotonic() > deadline
@@ -244,7 +244,7 @@ async def _parts(
             asyncio.run_coroutine_threadsafe(waiting.put(part), loop).result()
 
     running = asyncio.ensure_future(
-        caller.desk.care.call(
+        caller.desk.care.search(
             caller.person, lambda manager: _search(caller, query, condition, manager, put, stopped)
         )
     )
