@@ -188,6 +188,59 @@ def test_only_a_proxy_of_the_configuration_says_who_asks(manager: Watched) -> No
     assert b'"address":"127.0.0.1"' in exchange(manager, odd)
 
 
+@pytest.mark.parametrize(
+    ("headers", "address"),
+    [
+        # A client's own line comes before that of the proxy.
+        (("X-Forwarded-For: 203.0.113.9", "X-Forwarded-For: 198.51.100.7"), "198.51.100.7"),
+        # A second proxy was asked by the first one.
+        (("X-Forwarded-For: 203.0.113.9, 198.51.100.7, 127.0.0.1",), "198.51.100.7"),
+        (("X-Forwarded-For: 127.0.0.1",), "127.0.0.1"),
+        ((), "127.0.0.1"),
+    ],
+)
+def test_the_address_is_the_one_that_the_first_proxy_was_asked_from(
+    manager: Watched, headers: tuple[str, ...], address: str
+) -> None:
+    bearer = f"Authorization: Bearer {add_token(manager, f'by {address} {len(headers)}')}"
+    line, proto = "GET /api/v1/me HTTP/1.1", "X-Forwarded-Proto: https"
+    answer = exchange(manager, request(manager, line, bearer, *headers, proto))
+    assert json.loads(answer.rpartition(b"\r\n\r\n")[2])["address"] == address
+    assert b"strict-transport-security" in answer
+
+
+def test_a_file_of_tokens_that_is_damaged_lets_nobody_in_and_says_so(manager: Watched) -> None:
+    token = add_token(manager, "damaged")
+    file = manager.data / "console" / "tokens.json"
+    content = file.read_bytes()
+    file.write_bytes(content[:-20])
+    try:
+        headers = ("Authorization: Bearer " + token,)
+        for path in ("/api/v1/me", "/queues"):
+            answer = exchange(manager, request(manager, f"GET {path} HTTP/1.1", *headers))
+            assert status_of(answer) == 503
+            assert b"content-security-policy: " in answer
+            assert b"The tokens of this console cannot be read." in answer
+            assert b"tokens.json" not in answer
+    finally:
+        file.write_bytes(content)
+    assert (
+        status_of(exchange(manager, request(manager, "GET /api/v1/me HTTP/1.1", *headers))) == 200
+    )
+
+
+def test_wrong_tokens_are_limited_by_their_address(manager: Watched) -> None:
+    line = request(manager, "GET /api/v1/me HTTP/1.1", "Authorization: Bearer omq_guessed")
+    line = line.replace(b"Connection: close\r\n", b"")
+    with connected(manager, "127.0.0.77") as connection:
+        connection.sendall(line * 1500)
+        found = b""
+        while found.count(b"HTTP/1.1 ") < 1400:
+            found += connection.recv(65536)
+    assert found.count(b"HTTP/1.1 429") > 100
+    assert b"retry-after: 1" in found
+
+
 def test_the_queue_manager_notices_nothing_of_it(manager: Watched) -> None:
     with contextlib.ExitStack() as stack:
         for _ in range(CONNECTIONS):

@@ -3,6 +3,7 @@
 import ipaddress
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,11 +11,13 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import Response
 
+from openmsmq.wire.errors import MsmqError
+
 from .headers import headers_of, new_nonce
 from .hosts import Hosts
 from .limits import RateLimit
 from .person import Person
-from .problems import Problem
+from .problems import Problem, problem_of
 from .sessions import Session, Sessions
 from .tokens import Tokens
 
@@ -89,23 +92,24 @@ class Guard:
         try:
             self._check(scope, headers)
             await self._app(scope, _Limited(receive, self._largest), send_with_headers)
-        except Problem as problem:
+        except MsmqError as error:
             if begun:
                 raise
-            await self._refuse(scope, problem)(scope, receive, send_with_headers)
+            await self._refuse(scope, problem_of(error))(scope, receive, send_with_headers)
 
     def _take_forwarded(self, scope: Scope, headers: Headers) -> None:
         """Believe what a proxy that the configuration names says about the client."""
         client = scope.get("client")
         if client is None or client[0] not in self._proxies:
             return
-        forwarded = headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
-        try:
-            ipaddress.ip_address(forwarded)
-        except ValueError:
-            return
-        scope["client"] = (forwarded, 0)
-        if headers.get("x-forwarded-proto") == "https":
+        # Each proxy adds the address that it was asked from, to the end or as a line of its own.
+        addresses = [each.strip() for each in _listed(headers, "x-forwarded-for")]
+        while len(addresses) > 1 and addresses[-1] in self._proxies:
+            del addresses[-1]
+        with suppress(ValueError):
+            ipaddress.ip_address(addresses[-1])
+            scope["client"] = (addresses[-1], 0)
+        if _listed(headers, "x-forwarded-proto")[-1].strip() == "https":
             scope["scheme"] = "https"
 
     def _check(self, scope: Scope, headers: Headers) -> None:
@@ -129,9 +133,20 @@ class Guard:
                 f"The request has more than {self._largest} bytes.",
                 remedy="Send less at a time, or raise console_request_bytes.",
             )
-        person, session = self._identify(scope, headers)
+        try:
+            person, session = self._identify(scope, headers)
+        except MsmqError:
+            self._count(address_of(scope))
+            raise
         scope["state"].update(person=person, session=session)
-        key = address_of(scope) if person is None else f"{person.principal} {person.credential}"
+        self._count(
+            address_of(scope) if person is None else f"{person.principal} {person.credential}"
+        )
+        if scope["method"] not in SAFE_METHODS:
+            self._check_forgery(scope, headers, session)
+
+    def _count(self, key: str) -> None:
+        """Refuse more requests of an address or a token than the limit allows."""
         wait = self._requests.take(key, time.monotonic())
         if wait:
             raise Problem(
@@ -140,8 +155,6 @@ class Guard:
                 remedy="Wait a moment, or raise console_request_rate.",
                 retry_after=wait,
             )
-        if scope["method"] not in SAFE_METHODS:
-            self._check_forgery(scope, headers, session)
 
     def _identify(self, scope: Scope, headers: Headers) -> tuple[Person | None, Session | None]:
         """Who asks: by a token in the request, else by the session of the cookie."""
@@ -202,6 +215,11 @@ class _Limited:
             if self._left < 0:
                 raise Problem(413, f"The request has more than {self._largest} bytes.")
         return message
+
+
+def _listed(headers: Headers, name: str) -> list[str]:
+    """The entries of a header with commas between them, over all of its lines; at least one."""
+    return ",".join(headers.getlist(name)).split(",")
 
 
 def address_of(scope: Scope) -> str:

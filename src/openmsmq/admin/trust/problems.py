@@ -9,6 +9,8 @@ from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, ExplainedError, MsmqError
 
+from .tokens import TokensNotRead
+
 STATUS_TEXTS: Final = {
     400: "The request cannot be understood",
     401: "Sign in first",
@@ -142,6 +144,15 @@ def problem_of(error: MsmqError, *, changing: bool = False) -> Problem:
             name="MQ_ERROR_SERVICE_NOT_AVAILABLE",
             code=Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE,
             retry_after=2,
+        )
+    if isinstance(error, TokensNotRead):
+        return Problem(
+            503,
+            "The tokens of this console cannot be read.",
+            cause="Their file is damaged, or the console may not read it.",
+            # It is told to whoever asks: nothing of the file is in it.
+            remedy="`openmsmq console token list` on its machine says what is wrong with it.",
+            name="TOKENS_NOT_READ",
         )
     if isinstance(error, ExplainedError):
         status = 422 if isinstance(error, ConfigError) else 503

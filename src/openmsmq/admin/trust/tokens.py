@@ -58,6 +58,10 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         )
 
 
+class TokensNotRead(ConfigError):
+    """The file of tokens cannot be read: nobody can tell who asks."""
+
+
 class _TokenFile(msgspec.Struct, forbid_unknown_fields=True):
     tokens: list[Token] = []
 
@@ -75,7 +79,7 @@ class Tokens:
         """Every entry, in the order of the file.
 
         Raises:
-            ConfigError: the file cannot be read or is wrong.
+            TokensNotRead: the file cannot be read or is wrong.
         """
         self._refresh()
         return list(self._by_digest.values())
@@ -130,14 +134,14 @@ class Tokens:
                 self.generation += 1
             return
         except OSError as exc:
-            raise ConfigError(f"console_tokens: {exc}") from exc
+            raise TokensNotRead(f"console_tokens: {exc}") from exc
         stamp = (state.st_mtime_ns, state.st_ino)
         if stamp == self._stamp:
             return
         try:
             content = msgspec.json.decode(self.path.read_bytes(), type=_TokenFile)
         except (OSError, msgspec.MsgspecError) as exc:
-            raise ConfigError(f"console_tokens {self.path}: {exc}") from exc
+            raise TokensNotRead(f"console_tokens {self.path}: {exc}") from exc
         self._by_digest = {entry.sha256: entry for entry in content.tokens}
         self._stamp = stamp
         self.generation += 1
