@@ -102,6 +102,8 @@ def _refusal(site: Site, scope: Scope, problem: Problem) -> Response:
         response = site.problem_page(Request(scope), problem)
     if problem.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
+    if problem.allow:
+        response.headers["Allow"] = ", ".join(problem.allow)
     if problem.retry_after is not None:
         response.headers["Retry-After"] = str(max(1, round(problem.retry_after)))
     return response

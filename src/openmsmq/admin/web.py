@@ -73,7 +73,8 @@ class WebRoutes:
             if route.method == request.method or (route.method, request.method) == ("GET", "HEAD"):
                 return await route.handler(request, values)
         if methods:
-            raise Problem(405, f"This takes {' and '.join(sorted(methods))}.")
+            taken = sorted(methods)
+            raise Problem(405, f"This takes {' and '.join(taken)}.", allow=taken)
         raise Problem(
             404,
             "There is no such path." if self._prefix else "There is no such page.",

@@ -1,5 +1,6 @@
 """Refusals over HTTP: a status, and what people are told."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -81,6 +82,7 @@ class Problem(MsmqError):
         name: such as `MQ_ERROR_QUEUE_NOT_FOUND`, else one of the console's own.
         code: the result code, where there is one.
         retry_after: seconds.
+        allow: methods that the address takes, with 405.
     """
 
     def __init__(
@@ -93,11 +95,13 @@ class Problem(MsmqError):
         name: str = "",
         code: int | None = None,
         retry_after: float | None = None,
+        allow: Sequence[str] = (),
     ) -> None:
         super().__init__(status, detail)
         self.status = status
         self.detail = detail
         self.retry_after = retry_after
+        self.allow = allow
         likely, advice = _WORDS[status]
         self.record = ErrorRecord(
             name or f"HTTP_{status}",
