@@ -230,6 +230,14 @@ class CareDesk:
             raise Problem(409, f"Job {job.plan.id} does not run.")
         running.stop.set()
 
+    def when_ended(self, identifier: str, action: Callable[[], None]) -> None:
+        """Call something when a job that runs has ended; at once if it has."""
+        running = self._running.get(identifier)
+        if running is None or running.task is None:
+            action()
+        else:
+            running.task.add_done_callback(lambda _: action())
+
     # Files of jobs
 
     def new_file(self, suffix: str = ".omq") -> Path:

@@ -257,10 +257,15 @@ def test_an_action_is_noted_before_and_after(tmp_path: Path) -> None:
 
 def test_the_log_is_rotated_and_survives_a_cut_line(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
-    path.write_bytes(b"x" * LARGEST_FILE)
     log = AuditLog(tmp_path)
+    log.begin(ANN, "purge_queue", key="a-b")
+    path.write_bytes((b"x" * (LARGEST_FILE - 1) + b"\n" + path.read_bytes())[-LARGEST_FILE:])
     log.begin(ANN, "send_message")
     assert (tmp_path / "audit.1.jsonl").stat().st_size == LARGEST_FILE
     assert path.stat().st_size < 1000
     path.write_bytes(path.read_bytes() + b'{"numb')
-    assert len(AuditLog(tmp_path).recent()) == 1
+    again = AuditLog(tmp_path)
+    assert [entry.action for entry in again.recent()] == ["send_message", "purge_queue"]
+    assert [entry.key for entry in again.keyed(10)] == ["a-b"]
+    again.begin(ANN, "remove_messages")
+    assert AuditLog(tmp_path).recent()[0].action == "remove_messages"

@@ -1,8 +1,5 @@
 """The endpoints of the table as an application: checks, calls, answers."""
 
-import hashlib
-import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final, get_args, get_origin
 
@@ -11,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from openmsmq.admin.front_desk import Caller, FrontDesk
+from openmsmq.admin.trust.audit import Entry
 from openmsmq.admin.trust.guard import cookie_name
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.admin.web import WebRoute
@@ -20,13 +18,23 @@ from openmsmq.wire.errors import MsmqError
 from .arranging import ListQuery, arranged
 from .document import openapi_document
 from .endpoint import RECORDS, is_entry
+from .jobs import JobRecord, Undone
+from .queues import Counted
+from .repeats import KEPT_KEYS, Repeats, request_key
 from .table import ENDPOINTS, PREFIX, Endpoint
 
-# Answers to requests with an Idempotency-Key are kept this long, so many at most.
-KEPT_SECONDS: Final = 3600.0
-KEPT_ANSWERS: Final = 10_000
-LONGEST_KEY: Final = 200
+# What a request is about if its path does not say it: the first of these that it has.
+TARGETS: Final = ("name", "file", "target", "principal", "url")
+# Never in the audit log, or in fields of their own there.
+NOT_NOTED: Final = ("body", "body_base64", "text", "lookup_ids", "where", "filter")
+ONE_MESSAGE: Final = ("send_message", "send_copy", "receive_message")
+# How jobs that have ended are in the audit log, like everything else there.
+AUDIT_WORDS: Final = {"finished": "done"}
 SESSION_COOKIES: Final = {cookie_name(tls=tls) for tls in (False, True)}
+
+
+class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The query or body of an endpoint that takes none."""
 
 
 class Api:
@@ -34,7 +42,7 @@ class Api:
 
     def __init__(self, desk: FrontDesk) -> None:
         self._desk = desk
-        self._kept: OrderedDict[str, tuple[float, str, Response | None]] = OrderedDict()
+        self._repeats = Repeats(desk.audit.keyed(2 * KEPT_KEYS))
 
     def routes(self) -> list[WebRoute]:
         """A route for each endpoint, and the document of all of them."""
@@ -78,14 +86,8 @@ class Api:
                 caller.need_every_queue()
             if endpoint.bodies:
                 caller.need_bodies()
-            arguments: list[Any] = [names[name] for name in endpoint.names]
-            if endpoint.query is not None:
-                arguments.append(read_query(request, endpoint.query))
             content = await request.body()
-            if endpoint.body is bytes:
-                arguments.append(content)
-            elif endpoint.body is not None:
-                arguments.append(read_body(content, endpoint.body))
+            arguments = read_arguments(request, endpoint, names, content)
             if endpoint.stream:
                 parts = await self._desk.answered(endpoint.call(caller, *arguments))
                 return StreamingResponse(parts, media_type=endpoint.stream)
@@ -110,84 +112,89 @@ class Api:
         content: bytes,
     ) -> Response:
         """Change something; a repeated request with the same Idempotency-Key does so once."""
-        key = request.headers.get("idempotency-key", "")
-        if not key:
+        key = request_key(request, caller.person, content)
+        if key is None:
             return await self._change(caller, endpoint, arguments)
-        if len(key) > LONGEST_KEY:
-            raise Problem(400, f"Idempotency-Key has up to {LONGEST_KEY} characters.")
-        who = f"{caller.person.principal}\n{caller.person.credential}\n{key}"
-        what = hashlib.sha256(
-            f"{request.method} {request.scope['raw_path']!r}\n".encode() + content
-        ).hexdigest()
-        now = time.monotonic()
-        while self._kept and next(iter(self._kept.values()))[0] < now - KEPT_SECONDS:
-            self._kept.popitem(last=False)
-        if who in self._kept:
-            _, before, response = self._kept[who]
-            if before != what:
-                raise Problem(
-                    422,
-                    "This Idempotency-Key was used for another request.",
-                    cause="A key stands for one request, for an hour.",
-                    remedy="Make a new key for each request that is to take effect.",
-                )
-            if response is None:
-                raise Problem(
-                    409,
-                    "The first request with this Idempotency-Key still runs.",
-                    cause="It was repeated before it was answered.",
-                    remedy="Repeat it a little later to get its answer.",
-                )
-            return response
-        self._kept[who] = (now, what, None)
+        # If there is no queue manager, nothing is begun and the same key can be used again.
+        await self._desk.answered((await caller.manager()).status())
+        before = self._repeats.answer(key)
+        if before is not None:
+            return before
         try:
-            response = await self._change(caller, endpoint, arguments)
-        except BaseException:
-            # What was refused may be tried again.
-            del self._kept[who]
+            response = await self._change(caller, endpoint, arguments, key=key.text)
+        except BaseException as exc:
+            self._repeats.failed(key, exc)
             raise
-        self._kept[who] = (now, what, response)
-        if len(self._kept) > KEPT_ANSWERS:
-            self._kept.popitem(last=False)
+        self._repeats.done(key, response)
         return response
 
-    async def _change(self, caller: Caller, endpoint: Endpoint, arguments: list[Any]) -> Response:
+    async def _change(
+        self, caller: Caller, endpoint: Endpoint, arguments: list[Any], *, key: str = ""
+    ) -> Response:
         """Change something, noted in the audit log before and after."""
-        names = arguments[: len(endpoint.names)]
+        audit, names = self._desk.audit, arguments[: len(endpoint.names)]
         asked = [each for each in arguments[len(names) :] if not isinstance(each, bytes)]
-        body = asked[-1] if asked else None
-        entry = self._desk.audit.begin(
+        entry = audit.begin(
             caller.person,
             endpoint.name,
-            target=" ".join(names) or _target(body),
-            filter=_which(body),
+            target=target_of(names, asked),
+            filter="".join(_which(each) for each in asked),
+            key=key,
         )
         try:
             result = await self._desk.answered(endpoint.call(caller, *arguments))
         except MsmqError as exc:
             problem = problem_of(exc, changing=True)
-            self._desk.audit.end(entry, problem.record.name)
+            audit.end(entry, problem.record.name)
             raise problem from exc
         except BaseException:
-            self._desk.audit.end(entry, "failed")
+            audit.end(entry, "failed")
             raise
-        dry_run = any(getattr(each, "dry_run", False) for each in asked)
-        self._desk.audit.end(
-            entry,
-            "dry run" if dry_run else "done",
-            count=getattr(result, "count", None),
-            job=str(getattr(result, "id", "")),
-        )
+        if isinstance(result, JobRecord):
+            self._note_job(entry, result)
+        else:
+            audit.end(entry, "done", count=count_of(endpoint, result))
         return answer(endpoint, result, {})
 
+    def _note_job(self, entry: Entry, job: JobRecord) -> None:
+        """Note how a job is, and if it still runs, again when it has ended."""
+        entry = msgspec.structs.replace(entry, job=job.id)
+        audit = self._desk.audit
+        if job.state != "running":
+            audit.end(entry, AUDIT_WORDS.get(job.state, job.state), count=job.messages)
+            return
+        audit.end(entry, "begun", count=job.messages)
 
-def _target(body: Any) -> str:
-    """What a request without a name in its path is about."""
-    for name in ("name", "file", "to", "target"):
-        value = getattr(body, name, "")
-        if value:
-            return str(value)
-    return ", ".join(getattr(body, "sources", ()))
+        def note_end() -> None:
+            state = self._desk.care.state(self._desk.care.job(job.id))
+            audit.end(entry, AUDIT_WORDS.get(state, state), count=job.messages)
+
+        self._desk.care.when_ended(job.id, note_end)
+
+
+def count_of(endpoint: Endpoint, result: Any) -> int | None:
+    """How many messages a change was about, where that is known."""
+    if isinstance(result, Counted):
+        return result.count
+    if isinstance(result, Undone):
+        return result.undone
+    return 1 if endpoint.name in ONE_MESSAGE else None
+
+
+def target_of(names: list[str], asked: list[Any]) -> str:
+    """What a change is about, with everything that the request says but bodies."""
+    words = list(names)
+    for each in asked:
+        if not words:
+            words = [str(getattr(each, name)) for name in TARGETS if getattr(each, name, "")][:1]
+        for field in msgspec.structs.fields(each):
+            value = getattr(each, field.name)
+            if field.name in NOT_NOTED or value in (None, field.default, []):
+                continue
+            text = ", ".join(value) if isinstance(value, list) else str(value)
+            if text not in words:
+                words.append(field.name if value is True else f"{field.name}={text}")
+    return " ".join(words)
 
 
 def _which(body: Any) -> str:
@@ -195,7 +202,7 @@ def _which(body: Any) -> str:
     ids = getattr(body, "lookup_ids", None)
     if ids:
         return ", ".join(ids[:20]) + (" …" if len(ids) > 20 else "")
-    where = getattr(body, "where", None)
+    where = getattr(body, "where", None) or getattr(body, "filter", None)
     return (
         ""
         if not where
@@ -205,6 +212,29 @@ def _which(body: Any) -> str:
     )
 
 
+def read_arguments(
+    request: Request, endpoint: Endpoint, names: dict[str, str], content: bytes
+) -> list[Any]:
+    """What an endpoint is called with: names of the path, the query, the body.
+
+    Raises:
+        Problem: 400, something does not fit, or is there although the endpoint takes none: a filter
+            or `dry_run` that is ignored would do more than was meant.
+    """
+    arguments: list[Any] = [names[name] for name in endpoint.names]
+    if endpoint.query is not None:
+        arguments.append(read_query(request, endpoint.query))
+    elif not endpoint.arranged:
+        read_query(request, Nothing)
+    if endpoint.body is bytes:
+        arguments.append(content)
+    elif endpoint.body is not None:
+        arguments.append(read_body(content, endpoint.body))
+    elif endpoint.changes:
+        read_body(content, Nothing)
+    return arguments
+
+
 def read_query(request: Request, kind: Any) -> Any:
     """The query of a request.
 
@@ -212,12 +242,13 @@ def read_query(request: Request, kind: Any) -> Any:
         Problem: 400, a parameter is unknown or does not fit.
     """
     values = dict(request.query_params)
-    unknown = sorted(set(values) - {*kind.__struct_fields__, "fields"})
+    known = kind.__struct_fields__
+    unknown = sorted(set(values) - {*known, "fields"})
     if unknown:
         raise Problem(
             400,
             f"There is no parameter {unknown[0]!r}.",
-            remedy=f"Use some of {', '.join((*kind.__struct_fields__, 'fields'))}.",
+            remedy=f"Use some of {', '.join((*known, 'fields'))}." if known else "Leave it out.",
             name="BAD_PARAMETER",
         )
     values.pop("fields", None)

@@ -28,11 +28,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         time: ISO 8601, UTC.
         principal, credential, role, address: who.
         action: the name of the endpoint.
-        target: such as a queue, an outgoing queue, or a token's name.
+        target: such as a queue, an outgoing queue, or a token's name, and what is done with it.
         filter: which messages, in words or as JSON.
         count: how many messages.
         result: `begun`, `done`, or the name of an error.
         job: the number of the job that does it.
+        key: stands for the Idempotency-Key of the request, if it had one.
     """
 
     number: int
@@ -47,6 +48,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     count: int | None = None
     result: str = "begun"
     job: str = ""
+    key: str = ""
 
 
 class AuditLog:
@@ -62,7 +64,8 @@ class AuditLog:
         self._number = 0
         if self._path is not None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._recent.extend(self._read())
+            self._end_line(self._path)
+            self._recent.extend(self._read(RECENT))
 
     def begin(self, person: Person, action: str, **details: Any) -> Entry:
         """Note an action before it is done.
@@ -107,6 +110,10 @@ class AuditLog:
         """The last entries, the newest first."""
         return list(reversed(self._recent))
 
+    def keyed(self, most: int) -> list[Entry]:
+        """Those of so many last entries that have a key, the oldest first."""
+        return [entry for entry in self._read(most) if entry.key]
+
     def _append(self, entry: Entry) -> None:
         if self._path is not None:
             self._rotate(self._path)
@@ -123,21 +130,37 @@ class AuditLog:
             if old.exists():
                 old.replace(path.with_suffix(f".{number}.jsonl"))
 
-    def _read(self) -> list[Entry]:
-        """The last entries of the file; lines that were cut off by a crash are left out."""
-        if self._path is None or not self._path.exists():
+    def _end_line(self, path: Path) -> None:
+        """End a line that a crash cut off, so that the next one is read."""
+        if path.exists() and path.stat().st_size:
+            with path.open("r+b") as file:
+                file.seek(-1, os.SEEK_END)
+                if file.read() != b"\n":
+                    file.write(b"\n")
+
+    def _read(self, most: int) -> list[Entry]:
+        """So many last entries, the oldest first; lines that a crash cut off are left out."""
+        if self._path is None:
             return []
-        with self._path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 512 * RECENT))
-            lines = file.read().splitlines()
+        lines: list[bytes] = []
+        for path in (self._path, self._path.with_suffix(".1.jsonl")):
+            left = most - len(lines)
+            if left > 0 and path.exists():
+                lines = _last_lines(path, left) + lines
         entries = []
-        for line in lines[-RECENT:]:
+        for line in lines:
             try:
                 entries.append(msgspec.json.decode(line, type=Entry))
             except msgspec.MsgspecError:
                 continue
         return entries
+
+
+def _last_lines(path: Path, most: int) -> list[bytes]:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 512 * most))
+        return file.read().splitlines()[-most:]
 
 
 def _now() -> str:

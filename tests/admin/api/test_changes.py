@@ -1,0 +1,165 @@
+"""Requests that change something: once with a key, only as they say, and in the audit log."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from tests.admin.callers import PREFIX, Program, add_token, queue_path
+from tests.admin.console_process import Watched, children, wait_until, watched
+from tests.admin.orders import empty_orders, send
+
+import openmsmq
+
+AT = queue_path("orders")
+MESSAGES = f"{PREFIX}{AT}/messages"
+MESSAGE = {"body": "a secret body", "label": "one"}
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with watched(tmp_path_factory.mktemp("changes"), "--name", "alpha") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def program(manager: Watched) -> Program:
+    return Program(manager, add_token(manager, "all"))
+
+
+@pytest.fixture
+def client(manager: Watched) -> Iterator[openmsmq.QueueManager]:
+    with empty_orders(manager) as connected:
+        yield connected
+
+
+def keyed(program: Program, key: str, body: Any = MESSAGE, path: str = MESSAGES) -> tuple[int, Any]:
+    status, _, content = program.ask("POST", path, body, **{"Idempotency-Key": key})
+    return status, json.loads(content)
+
+
+def noted(program: Program, action: str) -> list[dict[str, Any]]:
+    """Entries of the audit log, the oldest first."""
+    entries = program.get("/audit")["entries"]
+    return [entry for entry in reversed(entries) if entry["action"] == action]
+
+
+def test_a_repeated_request_takes_effect_once(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    first, second = keyed(program, "a"), keyed(program, "a")
+    assert first == second
+    assert first[0] == 200
+    assert keyed(program, "b") != first
+    assert len(program.get(f"{AT}/messages")["messages"]) == 2
+
+
+def test_requests_with_one_key_at_the_same_time_take_effect_once(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: keyed(program, "together"), range(16)))
+    assert {status for status, _ in answers} <= {200, 409}
+    assert len({content["id"] for status, content in answers if status == 200}) == 1
+    assert len(program.get(f"{AT}/messages")["messages"]) == 1
+
+
+def test_a_key_stands_for_its_whole_request(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    assert keyed(program, "whole")[0] == 200
+    assert keyed(program, "whole", {**MESSAGE, "label": "other"})[0] == 422
+    send(client, "saved")
+    job = program.post("/jobs", {"kind": "save", "sources": ["private$\\orders"]})
+    file = program.ask("GET", f"{PREFIX}/jobs/{job['id']}/file")[2]
+    load = f"{PREFIX}/jobs/load?target=private$%5Corders"
+    assert keyed(program, "load", file, load + "&dry_run=true")[1]["state"] == "dry run"
+    status, refused = keyed(program, "load", file, load)
+    assert (status, refused["error"]["name"]) == (422, "KEY_USED")
+
+
+def test_a_refused_request_may_be_made_again_with_its_key(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    path = f"{PREFIX}{queue_path('later')}/messages"
+    assert keyed(program, "again", path=path)[0] == 404
+    client.create_queue(".\\private$\\later")
+    assert keyed(program, "again", path=path)[0] == 200
+
+
+def test_a_key_is_known_to_the_next_console(
+    program: Program, manager: Watched, client: openmsmq.QueueManager
+) -> None:
+    assert keyed(program, "kept")[0] == 200
+    (child,) = children(manager.process.pid)
+    os.kill(child, signal.SIGKILL)
+    wait_until(lambda: children(manager.process.pid) not in ([], [child]))
+    wait_until(lambda: manager.get("/healthz").status == 200)
+    status, refused = keyed(program, "kept")
+    assert (status, refused["error"]["name"]) == (409, "REQUEST_DONE")
+    assert keyed(program, "kept", {**MESSAGE, "label": "other"})[0] == 422
+    assert len(program.get(f"{AT}/messages")["messages"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "body"),
+    [("?dry_run=true", None), ("", {"dry_run": True}), ("", {"lookup_ids": ["1"]}), ("", b"[1]")],
+)
+def test_what_a_purge_does_not_take_is_refused(
+    program: Program, client: openmsmq.QueueManager, query: str, body: Any
+) -> None:
+    send(client, "stays")
+    status, _, content = program.ask("POST", f"{PREFIX}{AT}/purge{query}", body)
+    assert status == 400, content
+    assert len(program.get(f"{AT}/messages")["messages"]) == 1
+
+
+def test_another_method_is_told_those_that_are_taken(program: Program) -> None:
+    status, headers, _ = program.ask("PUT", f"{PREFIX}{AT}")
+    assert (status, headers["allow"]) == (405, "DELETE, GET, PATCH")
+
+
+def test_the_audit_log_has_who_got_which_right(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    program.post(f"{AT}/permissions/grant", {"principal": "user:nobody", "rights": ["peek"]})
+    target = "private$\\orders principal=user:nobody rights=peek"
+    assert [(each["target"], each["result"]) for each in noted(program, "grant")[-2:]] == [
+        (target, "begun"),
+        (target, "done"),
+    ]
+    program.ask("PATCH", PREFIX + AT, {"journal": False, "base_priority": 0})
+    assert (
+        noted(program, "change_queue")[-1]["target"]
+        == "private$\\orders journal=False base_priority=0"
+    )
+
+
+def test_the_audit_log_has_a_message_by_number_and_never_its_body(
+    program: Program, manager: Watched, client: openmsmq.QueueManager
+) -> None:
+    program.post(f"{AT}/messages", MESSAGE)
+    entry = noted(program, "send_message")[-1]
+    assert (entry["count"], entry["job"]) == (1, "")
+    assert "a secret body" not in (manager.data / "console" / "audit.jsonl").read_text()
+
+
+def test_the_audit_log_has_the_end_of_a_job(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, *(f"m{number}" for number in range(20)))
+    sources = ["private$\\orders"]
+    body = {"kind": "copy", "sources": sources, "target": "private$\\orders;aside", "rate": 10}
+    job = program.post("/jobs", body)
+    assert job["state"] == "running"
+    of_job = [entry for entry in noted(program, "begin_job") if entry["job"] == job["id"]]
+    assert [(each["result"], each["count"]) for each in of_job] == [("begun", 20)]
+    assert of_job[0]["target"] == (
+        "private$\\orders;aside kind=copy sources=private$\\orders rate=10.0"
+    )
+    wait_until(lambda: program.get(f"/jobs/{job['id']}")["state"] == "finished")
+    wait_until(lambda: noted(program, "begin_job")[-1]["result"] == "done")
+    assert noted(program, "begin_job")[-1]["job"] == job["id"]
