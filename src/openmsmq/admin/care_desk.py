@@ -142,7 +142,7 @@ class CareDesk:
         """
         if self.folder is not None and identifier in job_ids(self.folder):
             return load_job(self.folder / identifier)
-        raise Problem(404, f"There is no job {identifier}.", remedy="Jobs lists those that exist.")
+        raise no_job(identifier)
 
     def owner(self, job: Job) -> Owner:
         """Who began a job."""
@@ -289,6 +289,11 @@ class CareDesk:
                 remedy="Start it with --folder.",
             )
         return self.folder
+
+
+def no_job(identifier: str) -> Problem:
+    """There is no such job, or none that somebody may know of."""
+    return Problem(404, f"There is no job {identifier}.", remedy="Jobs lists those that exist.")
 
 
 def _forget(folder: Path) -> None:

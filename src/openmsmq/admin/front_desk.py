@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -148,6 +148,11 @@ class Caller:
     async def seen(self) -> list[QueueInfo]:
         """The queues that this person may see, with the newest counts."""
         return await self.desk.sight.infos(self)
+
+    async def unseen(self, queues: Iterable[str]) -> list[str]:
+        """Those of some queues, subqueues and journals that this person may not see."""
+        hidden = await self.desk.sight.hidden(self)
+        return [name for name in queues if name.partition(";")[0].casefold() in hidden]
 
     def need(self, role: Role, *, what: str = "This") -> None:
         """Refuse what the role does not include.

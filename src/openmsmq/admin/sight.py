@@ -60,6 +60,13 @@ class Sight:
             view = self._views[person] = View(queues, paths, seen)
         return view.infos
 
+    async def hidden(self, caller: "Caller") -> frozenset[str]:
+        """The names of the queues that somebody may not see, in small letters."""
+        seen, queues = await self.infos(caller), self._figures.queues
+        if len(seen) == len(queues):
+            return frozenset()
+        return frozenset(_names(queues) - _names(seen))
+
     async def _paths(self, caller: "Caller") -> frozenset[str]:
         principal = caller.person.principal
         if self._is_known(principal):
@@ -102,3 +109,7 @@ class Sight:
         age = time.monotonic() - seen.asked
         changed = seen.generation != self._figures.generation
         return age < (CHANGED_SECONDS if changed else KNOWN_SECONDS)
+
+
+def _names(infos: list[QueueInfo]) -> set[str]:
+    return {info.name.casefold() for info in infos}

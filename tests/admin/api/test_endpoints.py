@@ -494,6 +494,31 @@ def test_what_a_principal_may_not_see_is_nowhere(program: Program, manager: Watc
         status, _, content = stranger.ask("GET", path)
         assert status == 200
         assert b"hidden.one" not in content, path
+    for name in ("queue", "waiting"):
+        assert program.ask("GET", f"/figures/{name}?queue=private$%5Chidden.one")[0] == 200
+        status, _, _ = stranger.ask("GET", f"/figures/{name}?queue=PRIVATE$%5Chidden.one")
+        assert status == 404
+    job = program.post("/jobs", {"kind": "save", "sources": ["private$\\hidden.one"]})["id"]
+    assert job in str(program.get("/jobs"))
+    assert job not in str(stranger.get("/jobs"))
+    assert [stranger.ask("GET", f"{at}/jobs/{job}")[0] for at in ("", PREFIX)] == [404, 404]
+
+
+def test_results_of_a_job_are_for_those_who_may_look_at_its_messages(
+    program: Program, manager: Watched, client: openmsmq.QueueManager
+) -> None:
+    send(client, "a label of others")
+    job = program.post("/jobs", {"kind": "save", "sources": ["private$\\orders"]})["id"]
+    token = add_token(manager, "nosy", "operator", "--principal", "user:nobody")
+    nosy = Program(manager, token)
+    assert job in str(nosy.get("/jobs"))
+    for path in (f"{PREFIX}/jobs/{job}/results", f"/jobs/{job}"):
+        status, _, content = nosy.ask("GET", path)
+        assert status == 403
+        assert b"a label of others" not in content
+        assert b"needs the right peek" in content
+    client.grant(ORDERS, "user:nobody", ["peek"])
+    assert nosy.get(f"/jobs/{job}/results")["results"][0]["label"] == "a label of others"
 
 
 def test_the_machine_goes_offline_and_comes_back(program: Program) -> None:

@@ -8,11 +8,14 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from openmsmq.admin.care_desk import no_job
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.care.filters import filter_to_data
 from openmsmq.care.jobs import Job, JobKind, JobSpec, Limits, PlannedMessage
 from openmsmq.care.jobs.job import Result
+from openmsmq.care.places import find_place
+from openmsmq.client import QueueManager
 from openmsmq.wire.errors import ConfigError
 
 from .arranging import list_changed, sorted_entries, text_of
@@ -182,26 +185,51 @@ def _short(name: str) -> str:
 
 
 async def list_jobs(caller: Caller) -> JobList:
-    """Every job on queues that the token includes."""
+    """Every job on queues that the caller may see."""
     jobs = await asyncio.to_thread(caller.desk.care.jobs)
-    return JobList([job_record(caller, job) for job in jobs if _may_see(caller, job)])
-
-
-def _may_see(caller: Caller, job: Job) -> bool:
-    return all(caller.person.may_use(name) for name in _queues_of(job))
+    hidden = set(await caller.unseen({name for job in jobs for name in _queues_of(job)}))
+    return JobList(
+        [
+            job_record(caller, job)
+            for job in jobs
+            if hidden.isdisjoint(names := _queues_of(job))
+            and all(map(caller.person.may_use, names))
+        ]
+    )
 
 
 def _queues_of(job: Job) -> list[str]:
-    """The queues that a job is about: where messages come from, else where they go to."""
-    return [_short(name) for name in job.spec.sources or (job.spec.target,)]
+    """The queues that a job is about: where messages come from and where they go to."""
+    spec = job.spec
+    return [_short(name) for name in (*spec.sources, *([spec.target] if spec.target else []))]
 
 
 async def _job(caller: Caller, identifier: str) -> Job:
-    """A job on queues that the token includes."""
+    """A job on queues that the caller may see."""
     job = await asyncio.to_thread(caller.desk.care.job, identifier)
     for name in _queues_of(job):
         caller.need_queue(name)
+    if await caller.unseen(_queues_of(job)):
+        raise no_job(identifier)
     return job
+
+
+async def _need_to_peek(caller: Caller, job: Job) -> None:
+    """Refuse what a job knows of messages to those who may not look at them in their queue.
+
+    Raises:
+        AccessDenied: somebody else began it, and the caller may not peek.
+    """
+    if caller.desk.care.owner(job).principal == caller.person.principal:
+        return
+
+    def peek(manager: QueueManager) -> None:
+        for name in job.spec.sources or (job.spec.target,):
+            place = find_place(manager, name)
+            with manager.open_queue(place.name, place.access):
+                pass
+
+    await caller.desk.care.call(caller.person, peek)
 
 
 async def begin_job(caller: Caller, body: JobToBegin) -> JobRecord:
@@ -245,6 +273,7 @@ async def job_results(caller: Caller, job: str, query: ResultsQuery) -> JobResul
     if not 1 <= query.limit <= MOST_RESULTS:
         raise Problem(400, f"limit must be from 1 to {MOST_RESULTS}.", name="BAD_LIMIT")
     found = await _job(caller, job)
+    await _need_to_peek(caller, found)
     total = len(found.messages)
     start = min(number(query.after, "after") if query.after else 0, total)
     needle = query.filter.casefold()

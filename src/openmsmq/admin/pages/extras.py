@@ -85,6 +85,8 @@ class Extras:
     async def columns(self, request: Request, names: dict[str, str]) -> Response:
         """Columns of numbers for a plot: times first."""
         caller = self._site.caller(request)
+        for name in await caller.unseen(request.query_params.getlist("queue")):
+            raise Problem(404, f"There is no queue {name}.")
         figures = self._desk.figures
         span = request.query_params.get("range", "1h")
         span = span if span in SPANS else "1h"
