@@ -1,6 +1,7 @@
 """Requests and answers of the HTTP API."""
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import pytest
@@ -8,10 +9,14 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from starlette.requests import Request
 
 from openmsmq.admin.api.application import narrowed, read_body, read_query
+from openmsmq.admin.api.arranging import ListQuery, arranged
 from openmsmq.admin.api.dead_letters import DeadLetterQuery
 from openmsmq.admin.api.document import openapi_document
 from openmsmq.admin.api.jobs import JobToBegin
+from openmsmq.admin.api.machine import Redirection, RedirectionList
 from openmsmq.admin.api.manager import AuditQuery, Records, TokenList, TokenRecord
+from openmsmq.admin.api.queues import Permission, Permissions
+from openmsmq.admin.api.watching import ReaderList, ReaderRecord
 from openmsmq.admin.trust.problems import Problem
 
 TOKEN = TokenRecord(
@@ -84,3 +89,50 @@ def test_a_refused_word_comes_with_those_that_are_taken(
 def test_a_body_that_does_not_fit_is_refused(content: bytes) -> None:
     with pytest.raises(Problem, match="cannot be read: "):
         read_body(content, JobToBegin)
+
+
+@pytest.mark.parametrize(
+    ("result", "field"),
+    [
+        (Records([{"protocol": each, "id": 1} for each in ("binary", "local", "rpc")]), "entries"),
+        (
+            Permissions(
+                [Permission("user:ann", "S-1-7", allow, []) for allow in (False, True)]
+                + [Permission("user:bob", "S-1-8", True, [])]
+            ),
+            "permissions",
+        ),
+        (
+            RedirectionList([Redirection(kind=each, url="http://x/") for each in ("inbound", "b")]),
+            "redirections",
+        ),
+        (
+            ReaderList(
+                [
+                    ReaderRecord(
+                        handle=handle,
+                        access="peek",
+                        exclusive=False,
+                        principal="user:ann",
+                        sid="S-1-7",
+                        cursors=0,
+                        locked_messages=0,
+                        waiting_reads=0,
+                    )
+                    for handle in (1, 2, 3)
+                ]
+            ),
+            "readers",
+        ),
+    ],
+)
+def test_a_list_is_continued_through_entries_that_have_much_in_common(
+    result: Any, field: str
+) -> None:
+    found: list[Any] = []
+    after: str | None = ""
+    for _ in getattr(result, field):
+        part = arranged(result, field, ListQuery(limit=1, after=after))
+        found += getattr(part, field)
+        after = part.after
+    assert (found, after) == (getattr(result, field), None)

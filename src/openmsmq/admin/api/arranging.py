@@ -8,10 +8,18 @@ import msgspec
 from openmsmq.admin.trust.problems import Problem
 
 LARGEST_LIST: Final = 10_000
-# What tells entries apart: the first of these that an entry has.
+# What tells entries apart: the first of these of which an entry has all.
 KEYS: Final = (
-    *("lookup_id", "id", "name", "destination", "sid", "handle", "url", "number", "key"),
-    "right",
+    ("lookup_id",),
+    ("protocol", "id"),
+    ("id",),
+    ("name",),
+    ("destination",),
+    ("handle",),
+    ("sid", "allow"),
+    ("kind", "url"),
+    ("key",),
+    ("right",),
 )
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -21,7 +29,7 @@ class PartQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     Attributes:
         sort: property to sort by; `-` in front turns the order.
-        after: what tells the last entry of the answer before apart, such as its id.
+        after: what the last answer gave.
         limit: how many.
     """
 
@@ -43,7 +51,8 @@ class ListQuery(PartQuery, frozen=True, kw_only=True, forbid_unknown_fields=True
 def key_of(entry: Any) -> str:
     """What tells an entry apart."""
     values = _values(entry)
-    return next((str(values[name]) for name in KEYS if name in values), "")
+    names = next((names for names in KEYS if all(name in values for name in names)), ())
+    return " ".join(str(values[name]) for name in names)
 
 
 def arranged(result: T, field: str, query: ListQuery, key: Callable[[Any], str] = key_of) -> T:
@@ -60,7 +69,7 @@ def arranged(result: T, field: str, query: ListQuery, key: Callable[[Any], str] 
 
 
 def part_of(result: T, field: str, query: PartQuery, key: Callable[[Any], str] = key_of) -> T:
-    """A list with one part of its entries; `after`, if it has that, continues it.
+    """A list with one part of its entries; its `after` continues it.
 
     Raises:
         Problem: as `arranged`.
@@ -76,10 +85,8 @@ def part_of(result: T, field: str, query: PartQuery, key: Callable[[Any], str] =
             entries = entries[places[0] + 1 :]
         elif query.after:
             raise list_changed(query.after)
-    changes: dict[str, Any] = {field: entries[: query.limit]}
-    if "after" in result.__struct_fields__ and len(entries) > query.limit:
-        changes["after"] = key(entries[query.limit - 1])
-    return msgspec.structs.replace(result, **changes)
+    after = key(entries[query.limit - 1]) if len(entries) > query.limit else None
+    return msgspec.structs.replace(result, **{field: entries[: query.limit], "after": after})
 
 
 def list_changed(after: str) -> Problem:

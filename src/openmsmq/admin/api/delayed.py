@@ -23,9 +23,10 @@ class DelayedRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DelayedList(msgspec.Struct, frozen=True):
-    """Messages that appear later, the next one first."""
+    """Messages that appear later, the next one first; `after` continues it."""
 
     delayed: list[DelayedRecord]
+    after: str | None = None
 
 
 class ChosenMessages(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -76,9 +76,10 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobList(msgspec.Struct, frozen=True):
-    """Every job, the newest first."""
+    """Every job, the newest first; `after` continues it."""
 
     jobs: list[JobRecord]
+    after: str | None = None
 
 
 class JobResult(msgspec.Struct, frozen=True, kw_only=True):

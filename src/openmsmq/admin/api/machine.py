@@ -33,9 +33,10 @@ class Redirection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RedirectionList(msgspec.Struct, frozen=True):
-    """Every redirection."""
+    """Every redirection; `after` continues it."""
 
     redirections: list[Redirection]
+    after: str | None = None
 
 
 class RedirectionChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

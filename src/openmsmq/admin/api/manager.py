@@ -62,9 +62,10 @@ class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TokenList(msgspec.Struct, frozen=True):
-    """Every token."""
+    """Every token; `after` continues it."""
 
     tokens: list[TokenRecord]
+    after: str | None = None
 
 
 class TokenToAdd(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -105,9 +106,10 @@ class BackupFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Records(msgspec.Struct, frozen=True):
-    """A list of what the queue manager says."""
+    """A list of what the queue manager says; `after` continues it."""
 
     entries: list[dict[str, Any]]
+    after: str | None = None
 
 
 async def show_status(caller: Caller) -> dict[str, Any]:

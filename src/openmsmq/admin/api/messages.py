@@ -213,24 +213,38 @@ async def browse(
 
     Those that appear later are not in the queue yet; `list_delayed` has them.
     """
-    found: list[BrowsedMessage] = []
     async with opened(caller, queue) as source:
-        while True:
-            page = await source.ranges.browse(
-                after or None,
-                backwards=backwards,
-                count=count - len(found),
-                head_bytes=head_bytes,
-            )
-            messages = page.messages[::-1] if backwards else page.messages
-            found += [message for message in messages if message.state != "delayed"]
-            if not page.more or len(found) == count:
-                return found, page.more
-            after = messages[-1].lookup_id
+        return await _browse(
+            source, after=after, count=count, head_bytes=head_bytes, backwards=backwards
+        )
+
+
+async def _browse(
+    source: Queue, *, after: int, count: int, head_bytes: int | None = None, backwards: bool
+) -> tuple[list[BrowsedMessage], bool]:
+    found: list[BrowsedMessage] = []
+    while True:
+        page = await source.ranges.browse(
+            after or None,
+            backwards=backwards,
+            count=count - len(found),
+            head_bytes=head_bytes,
+        )
+        messages = page.messages[::-1] if backwards else page.messages
+        found += [message for message in messages if message.state != "delayed"]
+        if not page.more or len(found) == count:
+            return found, page.more
+        after = messages[-1].lookup_id
 
 
 async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> MessageList:
     """Messages of a queue in its order, or turned: another `sort` would read all of it first."""
+    async with opened(caller, queue) as source:
+        return await list_source(caller, source, full_name(queue), query)
+
+
+async def list_source(caller: Caller, source: Queue, name: str, query: BrowseQuery) -> MessageList:
+    """Messages of a queue that is open."""
     if not 1 <= query.limit <= LARGEST_PAGE:
         raise Problem(400, f"limit must be from 1 to {LARGEST_PAGE}.", name="BAD_LIMIT")
     after = number(query.after, "after") if query.after else 0
@@ -238,20 +252,16 @@ async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> Messa
     condition = parse_filter(query.filter) if query.filter else None
     need_to_read(caller, condition)
     if condition is None:
-        messages, more = await browse(
-            caller, queue, after=after, count=query.limit, backwards=backwards
-        )
+        messages, more = await _browse(source, after=after, count=query.limit, backwards=backwards)
         records = [message_record(message) for message in messages]
         return MessageList(records, records[-1].lookup_id if more else None)
     matcher, now = Matcher(condition), time.time()
     records = []
     for _ in range(MOST_PARTS):
-        messages, more = await browse(
-            caller, queue, after=after, count=LARGEST_PAGE, backwards=backwards
-        )
+        messages, more = await _browse(source, after=after, count=LARGEST_PAGE, backwards=backwards)
         for message in messages:
             after = message.lookup_id
-            if matcher.holds(full_name(queue), message, now):
+            if matcher.holds(name, message, now):
                 records.append(message_record(message))
                 if len(records) == query.limit:
                     return MessageList(records, str(after))

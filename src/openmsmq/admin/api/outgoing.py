@@ -7,7 +7,7 @@ import msgspec
 from openmsmq.admin.front_desk import Caller
 from openmsmq.client import ReceivedMessage
 
-from .messages import MessageList, message_record
+from .messages import BrowseQuery, MessageList, list_source
 from .queues import Counted
 
 WORDS: Final = {
@@ -61,9 +61,10 @@ class OutgoingRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OutgoingList(msgspec.Struct, frozen=True):
-    """Every outgoing queue."""
+    """Every outgoing queue; `after` continues it."""
 
     outgoing: list[OutgoingRecord]
+    after: str | None = None
 
 
 def outgoing_record(info: dict[str, Any]) -> OutgoingRecord:
@@ -119,9 +120,11 @@ async def browse_outgoing(caller: Caller, destination: str, count: int) -> list[
     return found
 
 
-async def outgoing_messages(caller: Caller, destination: str) -> MessageList:
-    """The first messages of an outgoing queue."""
-    return MessageList([message_record(m) for m in await browse_outgoing(caller, destination, 200)])
+async def outgoing_messages(caller: Caller, destination: str, query: BrowseQuery) -> MessageList:
+    """Messages of an outgoing queue in its order, or turned."""
+    manager = await caller.manager()
+    async with manager.open_queue(destination, "peek_admin") as source:
+        return await list_source(caller, source, destination, query)
 
 
 async def purge_outgoing(caller: Caller, destination: str) -> Counted:

@@ -139,9 +139,10 @@ class Permission(msgspec.Struct, frozen=True):
 
 
 class Permissions(msgspec.Struct, frozen=True):
-    """The entries of a queue, in the order in which they count."""
+    """The entries of a queue, in the order in which they count; `after` continues it."""
 
     permissions: list[Permission]
+    after: str | None = None
 
 
 class PermissionChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -361,9 +362,10 @@ class AccessAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccessAnswers(msgspec.Struct, frozen=True):
-    """What somebody may do, right by right."""
+    """What somebody may do, right by right; `after` continues it."""
 
     answers: list[AccessAnswer]
+    after: str | None = None
 
 
 async def explain_permission(caller: Caller, queue: str, query: AccessQuestion) -> AccessAnswers:

@@ -35,9 +35,10 @@ class ReaderRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReaderList(msgspec.Struct, frozen=True):
-    """Everybody who has a queue open."""
+    """Everybody who has a queue open; `after` continues it."""
 
     readers: list[ReaderRecord]
+    after: str | None = None
 
 
 class SeriesQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

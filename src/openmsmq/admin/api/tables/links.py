@@ -31,6 +31,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "outgoing_messages",
         outgoing.outgoing_messages,
         messages.MessageList,
+        query=messages.BrowseQuery,
         command="outgoing peek",
         **OUTGOING,
         whole=True,
