@@ -12,6 +12,8 @@ from typing import Final, TypeVar
 
 from openmsmq.aio import QueueManager
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError
 
 from .care_desk import CareDesk
@@ -87,13 +89,37 @@ class FrontDesk:
         async with self._connecting:
             manager = self._managers.pop(person.principal, None)
             if manager is None:
-                manager = await self.console.connect(act_for=person.principal, reconnect=True)
+                manager = await self._connect_for(person.principal)
             self._managers[person.principal] = manager
             if len(self._managers) > MOST_CONNECTIONS:
                 _, oldest = self._managers.popitem(last=False)
                 with suppress(MsmqError):
                     await oldest.close()
             return manager
+
+    async def check_principal(self, principal: str) -> None:
+        """Refuse a principal that the queue manager does not know.
+
+        Raises:
+            Problem: 422.
+        """
+        with suppress(ConnectionLost):
+            await (await self._connect_for(principal)).close()
+
+    async def _connect_for(self, principal: str) -> QueueManager:
+        try:
+            return await self.console.connect(act_for=principal, reconnect=True)
+        except QueueError as exc:
+            if exc.code != Hresult.MQ_ERROR_INVALID_PARAMETER:
+                raise
+            raise Problem(
+                422,
+                "The principal cannot be used: " + exc.detail.removeprefix("principal: "),
+                cause="The token names somebody who is not known on the queue manager's machine.",
+                remedy="Make a token for a principal that is: "
+                "`openmsmq console token add --principal`.",
+                name="PRINCIPAL_UNKNOWN",
+            ) from exc
 
     async def answered(self, work: Awaitable[T]) -> T:
         """The result of work that waits for the queue manager, as long as it answers the sampler.

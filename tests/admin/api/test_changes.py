@@ -117,6 +117,39 @@ def test_what_a_purge_does_not_take_is_refused(
     assert len(program.get(f"{AT}/messages")["messages"]) == 1
 
 
+def test_messages_that_are_gone_do_not_keep_others_from_being_removed(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, "one", "two")
+    ids = [message["lookup_id"] for message in program.get(f"{AT}/messages")["messages"]]
+    chosen = {"lookup_ids": [ids[0], "7", ids[1]], "for_good": True}
+    assert program.post(f"{AT}/remove", chosen) == {"count": 2}
+    assert noted(program, "remove_messages")[-1]["count"] == 2
+    refused = program.post(f"{AT}/remove", chosen, 404)["error"]
+    assert refused["name"] == "MQ_ERROR_MESSAGE_NOT_FOUND"
+
+
+def test_there_is_nothing_to_receive_from_an_empty_queue(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    assert program.post(f"{AT}/receive", status=404)["error"]["name"] == "MQ_ERROR_IO_TIMEOUT"
+
+
+def test_a_token_is_made_for_a_known_principal_and_a_new_name_only(
+    program: Program, manager: Watched
+) -> None:
+    unknown = {"name": "new", "principal": "user:nobody-has-this-name"}
+    refused = program.post("/tokens", unknown, 422)["error"]
+    assert refused["name"] == "PRINCIPAL_UNKNOWN"
+    assert refused["detail"].endswith("this machine has no user 'nobody-has-this-name'")
+    taken = program.post("/tokens", {"name": "all", "principal": "user:root"}, 409)["error"]
+    assert taken["name"] == "TOKEN_EXISTS"
+    # A file may name anybody.
+    token = add_token(manager, "gone", "reader", "--principal", unknown["principal"])
+    status, _, content = Program(manager, token).ask("GET", f"{PREFIX}/queues")
+    assert (status, json.loads(content)["error"]["name"]) == (422, "PRINCIPAL_UNKNOWN")
+
+
 def test_another_method_is_told_those_that_are_taken(program: Program) -> None:
     status, headers, _ = program.ask("PUT", f"{PREFIX}{AT}")
     assert (status, headers["allow"]) == (405, "DELETE, GET, PATCH")
@@ -144,6 +177,7 @@ def test_the_audit_log_has_a_message_by_number_and_never_its_body(
     program.post(f"{AT}/messages", MESSAGE)
     entry = noted(program, "send_message")[-1]
     assert (entry["count"], entry["job"]) == (1, "")
+    assert entry["target"] == "private$\\orders"
     assert "a secret body" not in (manager.data / "console" / "audit.jsonl").read_text()
 
 

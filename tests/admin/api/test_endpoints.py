@@ -559,6 +559,34 @@ def test_a_token_for_some_queues_does_not_reach_others_by_longer_names(
         assert shop.ask("GET", PREFIX + path)[0] == 403
 
 
+def test_a_token_for_some_queues_traces_nothing(
+    manager: Watched, program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, "traced label")
+    identifier = program.get(f"{AT}/messages")["messages"][0]["id"]
+    assert b"traced label" in program.ask("GET", f"/find?id={quote(identifier, safe='')}")[2]
+    shop = Program(manager, add_token(manager, "tracer", "operator", "--queue", "private$\\shop.*"))
+    _, _, content = shop.ask("GET", f"/find?id={quote(identifier, safe='')}")
+    assert b"traced label" not in content
+    assert b"about the whole queue manager" in content
+
+
+def test_a_search_is_over_the_queues_that_are_named(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, "named")
+    if not client.queue_exists(".\\private$\\second"):
+        client.create_queue(".\\private$\\second").send(openmsmq.Message(b"x", "named too"))
+        client.flush()
+    found = program.get("/search?filter=label+~+named&queues=private$%5Corders")["hits"]
+    assert [hit["queue"] for hit in found] == ["private$\\orders"]
+    both = "queues=private$%5CSECOND&queues=alpha%5Cprivate$%5Cord*"
+    found = program.get(f"/search?filter=label+~+named&{both}")["hits"]
+    assert {hit["queue"] for hit in found} == {"private$\\orders", "private$\\second"}
+    found = program.get("/search?filter=label+~+named&queues=system$;DEADLETTER")["hits"]
+    assert found == []
+
+
 def test_a_job_stops_goes_on_and_is_undone(program: Program, client: openmsmq.QueueManager) -> None:
     send(client, *(f"m{number}" for number in range(4)))
     sources = ["private$\\orders"]

@@ -19,6 +19,7 @@ from .arranging import ListQuery, arranged
 from .document import openapi_document
 from .endpoint import RECORDS, is_entry
 from .jobs import JobRecord, Undone
+from .messages import CopyToSend, MessageToSend
 from .queues import Counted
 from .repeats import KEPT_KEYS, Repeats, request_key
 from .table import ENDPOINTS, PREFIX, Endpoint
@@ -26,7 +27,8 @@ from .table import ENDPOINTS, PREFIX, Endpoint
 # What a request is about if its path does not say it: the first of these that it has.
 TARGETS: Final = ("name", "file", "target", "principal", "url")
 # Never in the audit log, or in fields of their own there.
-NOT_NOTED: Final = ("body", "body_base64", "text", "lookup_ids", "where", "filter")
+NOT_NOTED: Final = ("text", "lookup_ids", "where", "filter")
+MESSAGE_BODIES: Final = (MessageToSend, CopyToSend)
 ONE_MESSAGE: Final = ("send_message", "send_copy", "receive_message")
 # How jobs that have ended are in the audit log, like everything else there.
 AUDIT_WORDS: Final = {"finished": "done"}
@@ -182,14 +184,15 @@ def count_of(endpoint: Endpoint, result: Any) -> int | None:
 
 
 def target_of(names: list[str], asked: list[Any]) -> str:
-    """What a change is about, with everything that the request says but bodies."""
+    """What a change is about, with everything that the request says but what messages have."""
     words = list(names)
     for each in asked:
         if not words:
             words = [str(getattr(each, name)) for name in TARGETS if getattr(each, name, "")][:1]
         for field in msgspec.structs.fields(each):
             value = getattr(each, field.name)
-            if field.name in NOT_NOTED or value in (None, field.default, []):
+            of_message = isinstance(each, MESSAGE_BODIES) and field.name != "to"
+            if of_message or field.name in NOT_NOTED or value in (None, field.default, []):
                 continue
             text = ", ".join(value) if isinstance(value, list) else str(value)
             if text not in words:
@@ -241,8 +244,11 @@ def read_query(request: Request, kind: Any) -> Any:
     Raises:
         Problem: 400, a parameter is unknown or does not fit.
     """
-    values = dict(request.query_params)
     known = kind.__struct_fields__
+    values: dict[str, Any] = dict(request.query_params)
+    for field in msgspec.structs.fields(kind):
+        if field.name in values and get_origin(field.type) is list:
+            values[field.name] = request.query_params.getlist(field.name)
     unknown = sorted(set(values) - {*known, "fields"})
     if unknown:
         raise Problem(

@@ -230,11 +230,21 @@ async def list_tokens(caller: Caller) -> TokenList:
 
 async def add_token(caller: Caller, body: TokenToAdd) -> NewToken:
     """Make a token; it is shown this once."""
+    tokens = caller.desk.tokens
+    if any(entry.name == body.name for entry in tokens.all()):
+        raise Problem(
+            409,
+            f"There is a token {body.name} already.",
+            cause="Names of tokens are used once.",
+            remedy="Choose another name, or remove that token first.",
+            name="TOKEN_EXISTS",
+        )
+    await caller.desk.check_principal(body.principal)
     secret = new_token()
     ends = body.ends
     if ends is not None and ends.tzinfo is None:
         ends = ends.replace(tzinfo=UTC)
-    caller.desk.tokens.add(
+    tokens.add(
         Token(
             name=body.name,
             sha256=digest_of(secret),

@@ -16,6 +16,7 @@ from openmsmq.care.filters import Matcher, filter_to_data
 from openmsmq.client import Message, ReceivedMessage
 from openmsmq.client.browsed_message import BrowsedMessage
 from openmsmq.client.properties import Access
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.dissect import Node, dissect
 
 from .queues import Counted, full_name
@@ -410,10 +411,18 @@ async def remove_messages(caller: Caller, queue: str, body: MessagesToRemove) ->
     async with opened(caller, queue, "receive") as source:
         if ordinary and not body.for_good:
             return Counted(await source.move(full_name(queue + REMOVED), ids))
+        removed, refused = 0, None
         for lookup_id in ids:
-            await source.receive_by_lookup_id(lookup_id)
+            try:
+                await source.receive_by_lookup_id(lookup_id)
+                removed += 1
+            except QueueError as exc:
+                refused = exc
     await (await caller.manager()).flush()
-    return Counted(len(ids))
+    if refused is not None and not removed:
+        raise refused
+    # Some may be gone or locked: the others are removed, and counted.
+    return Counted(removed)
 
 
 class CopyToSend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

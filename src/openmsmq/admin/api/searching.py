@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import msgspec
@@ -35,7 +36,8 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         filter: such as `label ~ order and arrived_time > 2026-11-17`.
         text: text in label or body.
         case: whether letters of the text in upper and lower case differ.
-        queues: pattern of the places to look in.
+        queues: names of the places to look in, or patterns with `*`; may be repeated;
+            without any, all of them.
         after: what the last answer gave: the search goes on behind that message.
         limit: end after so many.
     """
@@ -43,7 +45,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     filter: str = ""
     text: str = ""
     case: bool = False
-    queues: str = "*"
+    queues: list[str] = []
     after: str = ""
     limit: int = 100
 
@@ -136,15 +138,24 @@ def _checked(caller: Caller, query: SearchQuery) -> Condition | None:
     return condition
 
 
-def _places(caller: Caller, manager: QueueManager, pattern: str) -> list[Place]:
+def _places(caller: Caller, manager: QueueManager, patterns: list[str]) -> list[Place]:
     """The places that somebody may look in; a token for some queues has no outgoing queues."""
     person = caller.person
+    folded = [pattern.lower() for pattern in patterns or ["*"]]
     return [
         place
-        for place in list_places(manager, pattern=pattern)
-        if not person.queues
-        or (place.kind is not PlaceKind.OUTGOING and person.may_use(place_name(place.name)))
+        for place in list_places(manager)
+        if any(_is_like(place.name, pattern) for pattern in folded)
+        and (
+            not person.queues
+            or (place.kind is not PlaceKind.OUTGOING and person.may_use(place_name(place.name)))
+        )
     ]
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """Whether a place has a name that fits, with or without the computer."""
+    return any(fnmatchcase(each.lower(), pattern) for each in (name, place_name(name)))
 
 
 def _places_after(

@@ -40,6 +40,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
 async def trace(caller: Caller, message: str) -> TraceRecord:
     """Everything known of a message id: where it is, and what happened."""
+    caller.need_every_queue()
     try:
         found = await caller.desk.care.call(
             caller.person, lambda manager: trace_message(manager, message)

@@ -244,6 +244,10 @@ class Extras:
             page, more = await message_calls.browse(caller, queue, after=after, count=count)
             found += page
             after = page[-1].lookup_id if page else after
+        if self._desk.settings.audit_reads:
+            self._desk.audit.begin(
+                caller.person, "export_messages", target=queue, count=len(found), result="done"
+            )
         return found
 
 

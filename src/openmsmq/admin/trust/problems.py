@@ -40,7 +40,7 @@ _WORDS: Final = {
     409: ("Something else changed it, or works on it.", "Look at it again, then try again."),
     413: ("The limit keeps the console from running out of memory.", "Send less at a time."),
     421: ("The Host header names another machine.", "Use the address of this console."),
-    422: ("The queue manager does not accept it.", "Change what is named, then try again."),
+    422: ("Something in it is wrong, or does not go together.", "Change it, then try again."),
     429: ("A limit of the configuration is reached.", "Wait, then try again."),
     500: (f"This is a fault of the console. {_LOG}", "Try again; report it if it comes again."),
     503: ("The queue manager is stopped, starting, or busy.", "Wait, then try again."),
@@ -50,6 +50,8 @@ _STATUSES: Final[dict[int, int]] = {
     Hresult.MQ_ERROR_QUEUE_NOT_FOUND: 404,
     Hresult.MQ_ERROR_MESSAGE_NOT_FOUND: 404,
     Hresult.MQ_ERROR_QUEUE_DELETED: 404,
+    # A receive that does not wait: there is no message.
+    Hresult.MQ_ERROR_IO_TIMEOUT: 404,
     Hresult.MQ_ERROR_QUEUE_EXISTS: 409,
     Hresult.MQ_ERROR_ILLEGAL_OPERATION: 409,
     Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES: 409,
