@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import typer.main
 from openapi_spec_validator import validate
 
-from openmsmq.admin.api.document import openapi_document
+from openmsmq.admin.api.document import EXAMPLES, openapi_document
 from openmsmq.admin.api.table import ENDPOINTS
 from openmsmq.admin.pages.site import PAGES
 from openmsmq.cli import build_app
@@ -27,6 +28,22 @@ def test_every_endpoint_says_what_it_does() -> None:
     for endpoint in ENDPOINTS:
         assert endpoint.words.endswith("."), endpoint.name
         assert endpoint.method in ("GET", "POST", "PATCH", "DELETE")
+
+
+def test_the_document_describes_parameters_and_gives_examples() -> None:
+    document = openapi_document()
+    by_name = {endpoint.name: endpoint for endpoint in ENDPOINTS}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                assert parameter["description"][:1].isupper() or "`" in parameter["description"]
+    for name, example in EXAMPLES.items():
+        msgspec.convert(example, by_name[name].body)
+    job = document["components"]["schemas"]["JobToBegin"]
+    assert job["description"] == "A job."
+    assert job["properties"]["rate"]["description"] == "Messages a second at most."
+    assert not [each for each in document["components"]["schemas"].values()
+                if "Attributes:" in each["description"]]  # fmt: skip
 
 
 def test_every_download_has_a_name_of_its_own() -> None:

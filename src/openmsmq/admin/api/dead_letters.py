@@ -24,6 +24,8 @@ class DeadLetterQuery(PartQuery, frozen=True, kw_only=True, forbid_unknown_field
     """Which dead letters, what they are grouped by, and which of the groups.
 
     Attributes:
+        by: what they are grouped by.
+        queue: dead letters of which queue.
         filter: of messages, such as `label ~ order`; groups count those that it holds for.
     """
 

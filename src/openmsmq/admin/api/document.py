@@ -1,5 +1,6 @@
 """The OpenAPI document, made from the table."""
 
+import inspect
 from functools import cache
 from typing import Any, Final
 
@@ -26,8 +27,34 @@ _SEGMENTS: Final = {
 }
 _REFERENCE: Final = "#/components/schemas/{name}"
 _BINARY: Final[dict[str, Any]] = {"type": "string", "format": "binary"}
-# Of lists: which properties of each entry.
-_FIELDS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (("fields", {"type": "string"}),)
+_FIELDS: Final[dict[str, Any]] = {
+    "name": "fields",
+    "in": "query",
+    "required": False,
+    "description": "Only these properties of each entry, with commas between them.",
+    "schema": {"type": "string"},
+    "example": "id,label",
+}
+
+EXAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "create_queue": {"name": "private$\\orders", "transactional": True, "label": "Orders"},
+    "change_queue": {"quota": 102400, "receive_error_handling": "move"},
+    "grant": {"principal": "user:ann", "rights": ["receive", "peek"]},
+    "send_message": {"body": "hello", "label": "first", "delivery": "recoverable"},
+    "send_copy": {"to": "private$\\orders", "label": "again"},
+    "move_messages": {"lookup_ids": ["288230376151711747"], "to": "private$\\orders;later"},
+    "remove_messages": {"lookup_ids": ["288230376151711747"]},
+    "begin_job": {
+        "kind": "retry",
+        "sources": ["system$;DEADLETTER"],
+        "where": {"property": "label", "operator": "~", "value": "order"},
+        "first": 10,
+        "dry_run": True,
+    },
+    "resolve_transaction": {"outcome": "abort"},
+    "add_token": {"name": "board", "principal": "user:ann", "queues": ["private$\\shop.*"]},
+    "backup": {"file": "/var/backups/openmsmq.bak"},
+}
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -47,6 +74,8 @@ def openapi_document() -> dict[str, Any]:
             if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
         ]
     _, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+    for schema in components.values():
+        _describe(schema)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
@@ -77,6 +106,29 @@ def openapi_document() -> dict[str, Any]:
     }
 
 
+def words_of(text: str) -> tuple[str, dict[str, str]]:
+    """What a docstring says of a type, and of each of its attributes."""
+    about, _, attributes = inspect.cleandoc(text).partition("\nAttributes:\n")
+    words: dict[str, str] = {}
+    names: list[str] = []
+    for line in inspect.cleandoc(attributes).splitlines():
+        if not line.startswith(" "):
+            head, _, line = line.partition(": ")
+            names = head.split(", ")
+        for name in names:
+            words[name] = f"{words.get(name, '')} {line.strip()}".strip()
+    return about.strip(), {name: each[:1].upper() + each[1:] for name, each in words.items()}
+
+
+def _describe(schema: dict[str, Any]) -> None:
+    """Put what a type says of its attributes beside each of them."""
+    schema["description"], words = words_of(schema.get("description", ""))
+    for name, text in words.items():
+        if name in schema["properties"]:
+            # Copies: a reference may stand in many places.
+            schema["properties"][name] = {**schema["properties"][name], "description": text}
+
+
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": endpoint.name,
@@ -102,11 +154,12 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             "content": {"application/octet-stream": {"schema": _BINARY}},
         }
     elif endpoint.body is not None:
-        schema = {"$ref": f"#/components/schemas/{endpoint.body.__name__}"}
-        operation["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": schema}},
+        content: dict[str, Any] = {
+            "schema": {"$ref": _REFERENCE.format(name=endpoint.body.__name__)}
         }
+        if endpoint.name in EXAMPLES:
+            content["example"] = EXAMPLES[endpoint.name]
+        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     return operation
 
 
@@ -128,15 +181,20 @@ def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     if query is None:
         return []
     schema = msgspec.json.schema_components([query])[1][query.__name__]
-    return [
+    words: dict[str, str] = {}
+    for kind in reversed(query.__mro__):
+        words |= words_of(kind.__doc__ or "")[1]
+    parameters = [
         {
             "name": name,
             "in": "query",
             "required": name in schema.get("required", ()),
+            "description": words[name],
             "schema": kind,
         }
-        for name, kind in (*schema["properties"].items(), *_FIELDS[: bool(endpoint.entries)])
+        for name, kind in schema["properties"].items()
     ]
+    return [*parameters, _FIELDS] if endpoint.entries else parameters
 
 
 def _success(endpoint: Endpoint) -> dict[str, Any]:
@@ -163,6 +221,8 @@ def _result_schema(endpoint: Endpoint) -> dict[str, Any]:
 def _narrowed_schema(endpoint: Endpoint) -> dict[str, Any]:
     """A list whose entries have only the properties that `fields` names."""
     _, components = msgspec.json.schema_components([endpoint.result], ref_template=_REFERENCE)
+    for each in components.values():
+        _describe(each)
     schema = dict(components[endpoint.result.__name__])
     entries = schema["properties"][endpoint.entries]
     kind = components.get(entries["items"].get("$ref", "").rpartition("/")[2])

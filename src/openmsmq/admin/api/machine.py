@@ -12,7 +12,11 @@ from .queues import AccessAnswers, AccessQuestion, PermissionChange, Permissions
 
 
 class RouteQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a message would go to, by path name or format name."""
+    """Which way.
+
+    Attributes:
+        destination: where a message would go to, by path name or format name.
+    """
 
     destination: str = ""
 

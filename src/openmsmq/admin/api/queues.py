@@ -348,7 +348,11 @@ async def revoke(caller: Caller, queue: str, body: PermissionChange) -> Permissi
 
 
 class AccessQuestion(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who: `user:NAME`, `group:NAME`, `account:NAME`, `everyone` or a SID; without it, you."""
+    """Whose rights.
+
+    Attributes:
+        principal: `user:NAME`, `group:NAME`, `account:NAME`, `everyone` or a SID; without it, you.
+    """
 
     principal: str = ""
 

@@ -42,7 +42,11 @@ class ReaderList(msgspec.Struct, frozen=True):
 
 
 class SeriesQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How far back figures go."""
+    """Which figures.
+
+    Attributes:
+        range: how far back they go.
+    """
 
     range: Span = "1h"
 
@@ -54,7 +58,11 @@ class SeriesColumns(msgspec.Struct, frozen=True):
 
 
 class EventsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the stream begins: after an event by its number; -1 with the oldest one known."""
+    """Where the stream begins.
+
+    Attributes:
+        after: the number of an event; -1 for the oldest one known.
+    """
 
     after: int = -1
 
