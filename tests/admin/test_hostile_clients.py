@@ -164,6 +164,30 @@ def test_a_request_that_is_too_large_is_refused_before_it_is_read(manager: Watch
     assert not answer or status_of(answer) in (408, 413)
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"X: " + b"a" * 70_000 + b"\r\n\r\n",
+        b"".join(b"X%d: a\r\n" % number for number in range(9_000)) + b"\r\n",
+        # It never ends.
+        b"X: " + b"a" * 500_000,
+    ],
+)
+def test_headers_that_are_too_long_are_refused(manager: Watched, headers: bytes) -> None:
+    answer = exchange(manager, f"GET / HTTP/1.1\r\nHost: {manager.console}\r\n".encode() + headers)
+    assert status_of(answer) == 431
+    assert b"content-security-policy: " in answer
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_long_headers_within_the_limit_are_read(manager: Watched) -> None:
+    data = request(manager, "GET /healthz HTTP/1.1", *(f"X{n}: {'a' * 6_000}" for n in range(10)))
+    with connected(manager) as connection:
+        for at in range(0, len(data), 10_000):
+            connection.sendall(data[at : at + 10_000])
+        assert status_of(everything(connection)) == 200
+
+
 def test_guessed_sessions_and_tokens_get_nothing(manager: Watched) -> None:
     for header in ("Cookie: openmsmq=guessed", "Authorization: Bearer omq_guessed"):
         answer = exchange(manager, request(manager, "GET /api/v1/me HTTP/1.1", header))

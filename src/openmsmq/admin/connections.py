@@ -16,6 +16,9 @@ TOO_MANY: Final = (
 TOO_SLOW: Final = (
     b"The request did not come in time. console_request_seconds says how long it has.\n"
 )
+# Address and headers of a request; the limit of its body is a setting.
+LARGEST_HEAD: Final = 64 * 1024
+TOO_LONG: Final = b"The address and headers of a request have up to 65536 bytes.\n"
 NOT_HTTP: Final = b"This is not HTTP.\n"
 
 
@@ -33,7 +36,7 @@ def plain_answer(status: str, content: bytes, *, tls: bool) -> bytes:
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """HTTP with a bounded number of connections and bounded time for each request.
+    """HTTP with a bounded number of connections, bounded headers and time for each request.
 
     Attributes:
         most: connections at a time.
@@ -43,6 +46,9 @@ class LimitedProtocol(HttpToolsProtocol):
     most: ClassVar[int]
     seconds: ClassVar[float]
     _timer: asyncio.TimerHandle | None = None
+    _in_head = False
+    _begun = 0
+    _head_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -58,7 +64,17 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._in_head, self._head_bytes = True, 0
+        self._begun += 1
         self._wait()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if size > LARGEST_HEAD:
+            self._refuse("431 Request Header Fields Too Large", TOO_LONG)
+            raise ValueError("the parser is not to go on")
+        super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         self._done()
@@ -68,7 +84,13 @@ class LimitedProtocol(HttpToolsProtocol):
         # What comes after a refusal is not read.
         if self.transport.is_closing():
             return
+        begun = self._begun
         super().data_received(data)
+        if self._in_head and self._begun == begun:
+            # The parser keeps what it has of a header to itself.
+            self._head_bytes += len(data)
+            if self._head_bytes > LARGEST_HEAD:
+                self._refuse("431 Request Header Fields Too Large", TOO_LONG)
 
     def send_400_response(self, msg: str) -> None:
         del msg
