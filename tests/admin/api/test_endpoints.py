@@ -261,6 +261,25 @@ def test_events_come_as_they_happen(program: Program, manager: Watched) -> None:
         assert f"id: {event['number']}\n".encode() in lines
 
 
+def test_events_go_on_after_the_last_one(program: Program, manager: Watched) -> None:
+    host, _, port = manager.console.rpartition(":")
+    numbers = []
+    headers = dict(program.headers)
+    manager.run("queue", "create", ".\\private$\\lasting.1")
+    manager.run("queue", "create", ".\\private$\\lasting.2")
+    for _ in range(2):
+        with closing(http.client.HTTPConnection(host, int(port), timeout=60)) as connection:
+            connection.request("GET", f"{PREFIX}/events", headers=headers)
+            answer = connection.getresponse()
+            while not (line := answer.readline()).startswith(b"id: "):
+                pass
+            numbers.append(int(line.removeprefix(b"id: ")))
+        headers["Last-Event-ID"] = str(numbers[-1])
+    assert numbers[1] == numbers[0] + 1
+    wrong = {**program.headers, "Last-Event-ID": "x"}
+    assert program.ask("GET", f"{PREFIX}/events", **wrong)[0] == 400
+
+
 def test_events_end_with_the_token(manager: Watched) -> None:
     reader = Program(manager, add_token(manager, "leaver"))
     host, _, port = manager.console.rpartition(":")

@@ -23,6 +23,7 @@ from .messages import CopyToSend, MessageToSend
 from .queues import Counted
 from .repeats import KEPT_KEYS, Repeats, request_key
 from .table import ENDPOINTS, PREFIX, Endpoint
+from .watching import LAST_EVENT, EventsQuery
 
 # What a request is about if its path does not say it: the first of these that it has.
 TARGETS: Final = ("name", "file", "target", "principal", "url")
@@ -246,6 +247,10 @@ def read_query(request: Request, kind: Any) -> Any:
     """
     known = kind.__struct_fields__
     values: dict[str, Any] = dict(request.query_params)
+    last = request.headers.get(LAST_EVENT)
+    if last and kind is EventsQuery:
+        # A client whose connection broke asks again with the address that it began with.
+        values["after"] = last
     for field in msgspec.structs.fields(kind):
         if field.name in values and get_origin(field.type) is list:
             values[field.name] = request.query_params.getlist(field.name)

@@ -11,6 +11,7 @@ from openmsmq.version import __version__
 
 from .arranging import ListQuery
 from .table import ENDPOINTS, PREFIX, Endpoint
+from .watching import LAST_EVENT, EventsQuery
 
 _ERRORS: Final = (400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
 _SEGMENTS: Final = {
@@ -138,6 +139,16 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint)],
         "responses": {**_success(endpoint), **_failures()},
     }
+    if endpoint.query is EventsQuery:
+        operation["parameters"].append(
+            {
+                "name": LAST_EVENT,
+                "in": "header",
+                "required": False,
+                "description": "The id of the last event that came; it counts before `after`.",
+                "schema": {"type": "string"},
+            }
+        )
     if endpoint.changes:
         operation["parameters"].append(
             {

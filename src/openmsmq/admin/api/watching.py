@@ -18,6 +18,8 @@ from .queues import full_name
 # Something is sent after so many seconds without an event, so that a lost connection is noticed.
 QUIET_SECONDS: Final = 15.0
 REFUSAL_SECONDS: Final = 0.3
+# What clients of server-sent events send when they connect again.
+LAST_EVENT: Final = "Last-Event-ID"
 Span = Literal["5m", "1h", "6h", "24h"]
 
 
