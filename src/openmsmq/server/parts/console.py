@@ -55,6 +55,8 @@ THRESHOLDS: Final = (
     "console_clock_seconds",
     "console_lag_seconds",
     "console_disk_bytes",
+    "console_refused_seconds",
+    "console_restart_seconds",
 )
 
 
