@@ -149,3 +149,15 @@ def test_a_cursor_of_a_lost_connection_is_not_closed(peer: Peer) -> None:
     peer.channel.lose("gone")
     cursor.close()
     assert not peer.requests()
+
+
+def test_a_cursor_of_a_closed_queue_is_not_closed_again(peer: Peer) -> None:
+    queue = peer.queue()
+    cursor = CursorLogic(queue)
+    running = begin(peer, cursor)
+    answer(peer, running, reads(peer), 1)
+    Running(queue.close())
+    peer.request(local.CloseQueue)
+    # A loop that was left early drops its cursor when the garbage collector gets to it.
+    cursor.close()
+    assert not peer.requests()

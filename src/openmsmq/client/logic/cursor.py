@@ -87,6 +87,6 @@ class CursorLogic:
     def close(self) -> None:
         """Forget the cursor; nothing waits for it."""
         handle, self._handle = self._handle, None
-        backend = self._queue.backend
-        if handle is not None and handle.channel is backend.channel and not backend.channel.fault:
-            backend.close_cursor(handle, self._number)
+        # A queue that was closed meanwhile has closed its cursors.
+        if handle is not None and self._queue.has_open(handle) and not handle.channel.fault:
+            self._queue.backend.close_cursor(handle, self._number)

@@ -162,6 +162,10 @@ class QueueLogic:
         handles: list[Handle | SendHandle] = list(self._handles.values())
         return handles if self.sender is None else [*handles, self.sender]
 
+    def has_open(self, handle: Handle) -> bool:
+        """Whether a handle for reading is still open in the current channel."""
+        return handle in self._open_handles()
+
     def info(self) -> Operation[Info]:
         """Properties, counts and permissions of the queue."""
         return self.backend.management.queue_info(self.name)
