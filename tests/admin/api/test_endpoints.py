@@ -653,6 +653,28 @@ def test_a_large_body_is_shown_in_parts_that_have_all_of_it(
     assert time.monotonic() - began < 60
 
 
+def test_what_is_wrong_in_definitions_is_named_with_its_line(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    del client
+    text = "[[queues]]\npath = 'private$\\orders'\n"
+    for more, line in (
+        ("quotum = 1", "definitions.toml:3: queues[0].quotum: is not a key that is known here"),
+        (
+            "transactional = true",
+            "definitions.toml:3: queues[0].transactional: private$\\orders is",
+        ),
+    ):
+        status, _, content = program.ask(
+            "POST", f"{PREFIX}/definitions/diff", {"text": text + more}
+        )
+        error = json.loads(content)["error"]
+        assert status == 422
+        assert error["detail"].startswith(line)
+        assert "nothing was changed" in error["cause"]
+        assert error["remedy"]
+
+
 def test_a_dry_run_is_noted_as_one(program: Program, client: openmsmq.QueueManager) -> None:
     assert client.queue_exists(ORDERS)
     save = {"kind": "save", "sources": ["private$\\orders"], "dry_run": True}

@@ -127,6 +127,13 @@ def test_a_page_answers_everybody_as_the_table_says(site: Site, page: Page) -> N
         assert status < 500, person
 
 
+def test_a_page_is_for_whole_tokens_if_all_of_its_endpoints_are() -> None:
+    for page in PAGES:
+        endpoints = [endpoint for endpoint in ENDPOINTS if endpoint.page == page.path]
+        if endpoints and all(endpoint.whole for endpoint in endpoints):
+            assert page.whole, page.path
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [

@@ -107,7 +107,8 @@ def test_a_queue_with_messages_is_pruned_by_force_only(harness: Harness) -> None
     with pytest.raises(QueueError, match=r"holds 1 message$"):
         apply(harness, queues(), prune=True)
     assert harness.qm.find_queue(ORDERS).count == 1
-    apply(harness, queues(), prune=True, force=True)
+    (change,) = apply(harness, queues(), prune=True, force=True)
+    assert (change.action, change.property, change.before) == ("delete", "messages", "1")
     assert exported(harness).queues == ()
 
 

@@ -10,7 +10,8 @@ from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.audit import Entry
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.admin.trust.tokens import Token, digest_of, new_token
-from openmsmq.wire.definitions.reading import read_definitions
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.definitions.reading import fault, read_definitions
 from openmsmq.wire.definitions.writing import write_json, write_toml
 
 from .arranging import ListQuery, arranged
@@ -43,11 +44,21 @@ class DefinitionsText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     force: bool = False
     recreate: bool = False
 
+    @property
+    def target(self) -> str:
+        """What the audit log says: the options that are on."""
+        return ", ".join(name for name in ("prune", "force", "recreate") if getattr(self, name))
+
 
 class Changes(msgspec.Struct, frozen=True):
     """What is changed, or would be."""
 
     changes: list[dict[str, Any]]
+
+    @property
+    def count(self) -> int:
+        """How many are made; what is only told does not count."""
+        return sum(change["action"] not in ("unlisted", "missing") for change in self.changes)
 
 
 class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,13 +207,21 @@ async def _apply(caller: Caller, body: DefinitionsText, *, dry_run: bool) -> Cha
     source = "definitions.json" if body.text.lstrip().startswith("{") else "definitions.toml"
     definitions = read_definitions(body.text, source)
     manager = await caller.manager()
-    changes = await manager.apply_definitions(
-        definitions,
-        dry_run=dry_run,
-        prune=body.prune,
-        force=body.force,
-        recreate=body.recreate,
-    )
+    try:
+        changes = await manager.apply_definitions(
+            definitions,
+            dry_run=dry_run,
+            prune=body.prune,
+            force=body.force,
+            recreate=body.recreate,
+        )
+    except QueueError as exc:
+        if not exc.detail.startswith("$"):
+            raise
+        place, _, reason = exc.detail.partition(": ")
+        error = fault(body.text, source, place, reason)
+        remedy = exc.known_remedy or error.remedy
+        raise QueueError(exc.code, error.detail, cause=exc.known_cause, remedy=remedy) from exc
     return Changes(changes)
 
 

@@ -125,7 +125,14 @@ PAGES: Final[tuple[Page, ...]] = (
     Page("/find", "find.html", "find", find_page),
     Page("/jobs", "jobs.html", "jobs", jobs_page, (("jobs", "jobs"),)),
     Page("/jobs/{job}", "job.html", "jobs", job_page, (("state", "state"), ("acts", "acts"))),
-    Page("/definitions", "definitions.html", "definitions", definitions_page, role=ADMINISTRATOR),
+    Page(
+        "/definitions",
+        "definitions.html",
+        "definitions",
+        definitions_page,
+        role=ADMINISTRATOR,
+        whole=True,
+    ),
     Page("/audit", "audit.html", "audit", audit_page, role=ADMINISTRATOR, whole=True),
     Page("/settings", "settings.html", "settings", settings_page),
     Page(

@@ -137,15 +137,11 @@
     if (detail) words.append(make("br"), detail);
     form.insertBefore(make("div", { class: "notice bad refusal", role: "alert" }, icon("circle-alert"), words), form.lastElementChild);
   }
-  // What definitions would change, a line each.
-  function changesText(changes) {
-    const line = ({ action, kind, name, property, before, after }) => `${action} ${kind} ${name}${property ? `, ${property}: ${before || "nothing"} → ${after || "nothing"}` : ""}`;
-    return changes.length ? changes.map(line).join("\n") : "Nothing would change.";
-  }
-  function show(form, result) {
+  function show(form, { token }) {
     const target = $(form.dataset.show);
     target.hidden = false;
-    if (result.token) { $("[data-value]", target).textContent = result.token; $("[data-copy]", target).dataset.copy = result.token; } else target.textContent = changesText(result.changes);
+    $("[data-value]", target).textContent = token;
+    $("[data-copy]", target).dataset.copy = token;
     target.focus();
   }
   const number = (value) => value.toLocaleString("en-US");
@@ -215,6 +211,109 @@
     } finally {
       button.disabled = false;
     }
+  }
+
+  // Definitions: what a file would change is shown first, what is lost before all else.
+  const actions = { delete: ["delete", "bad"], recreate: ["replace", "warn"], change: ["change", "info"], create: ["create", "ok"], missing: ["missing here", "warn"], unlisted: ["stays", ""] };
+  const actionOrder = Object.keys(actions);
+  const mostShown = 500;
+  const made = (changes) => changes.filter(({ action }) => action !== "unlisted" && action !== "missing");
+  const changeCount = (changes) => changes.length === 1 ? "1 change" : `${number(changes.length)} changes`;
+  let plan = null;
+  const planWords = (words) => { $("[data-plan-words]").textContent = words; };
+  function planRow({ action, kind, name, property, before, after }) {
+    const [word, tone] = actions[action];
+    const what = action === "delete" && property ? `with ${before} ${before === "1" ? "message" : "messages"}` : property ? `${property}: ${before || "nothing"} → ${after || "nothing"}` : action === "unlisted" ? "not in the file" : "";
+    return make("tr", {}, make("td", {}, make("span", { class: `tag ${tone}` }, word)), make("td", { class: "dim" }, kind === "machine" ? "queue manager" : kind), make("td", { class: "mono break" }, visible(name)), make("td", { class: "break" }, visible(what)));
+  }
+  function showPlan(changes) {
+    const parts = actionOrder.map((action) => [action, changes.filter((change) => change.action === action)]).filter(([, some]) => some.length);
+    const sorted = parts.flatMap(([, some]) => some);
+    const said = { unlisted: "not in the file", missing: "missing here" };
+    planWords(made(changes).length ? parts.map(([action, some]) => `${number(some.length)} ${said[action] ?? `to ${actions[action][0]}`}`).join(", ") : "Nothing: all of it is so already");
+    const heads = ["What", "Kind", "Name", "Details"].map((title) => make("th", {}, title));
+    const table = make("table", { class: "t slim" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...sorted.slice(0, mostShown).map(planRow)));
+    const more = sorted.length > mostShown ? [make("p", { class: "dim panel-body pad" }, `${number(sorted.length - mostShown)} more are not shown; \`openmsmq diff\` lists all.`)] : [];
+    $("[data-plan-rows]").replaceChildren(...(sorted.length ? [table, ...more] : []));
+    const button = $("[data-apply-plan]");
+    button.hidden = !made(changes).length;
+    button.textContent = `Apply ${changeCount(made(changes))}…`;
+  }
+  function refusePlan(problem) {
+    const known = problem.error ?? {};
+    const words = make("div", {}, make("b", {}, visible(problem.message)), ...(known.code ? [" ", make("span", { class: "faint mono" }, `${known.name} ${known.code}`)] : []));
+    for (const text of [known.cause, known.remedy]) if (text) words.append(make("p", {}, text));
+    planWords("Refused");
+    $("[data-apply-plan]").hidden = true;
+    $("[data-plan-rows]").replaceChildren(make("div", { class: "panel-body" }, make("div", { class: "notice bad", role: "alert" }, icon("circle-alert"), words)));
+  }
+  async function askForPlan(form) {
+    const box = $("#plan");
+    const button = $("[data-show-plan]", form);
+    const wait = setTimeout(() => planWords("Checking…"), 150);
+    button.disabled = true;
+    box.hidden = false;
+    plan = null;
+    try {
+      const values = valuesOf(form);
+      const { changes } = await call("POST", "/api/v1/definitions/diff", values);
+      plan = { values, changes };
+      showPlan(changes);
+    } catch (problem) { refusePlan(problem); } finally { clearTimeout(wait); button.disabled = false; }
+    box.focus();
+    box.scrollIntoView({ block: "nearest" });
+  }
+  // The file or an option is another one: what is shown is not what would be done.
+  function dropPlan() {
+    if (!plan) return;
+    plan = null;
+    $("[data-apply-plan]").hidden = true;
+    planWords("The file or an option has changed since: show it again");
+  }
+  // Messages come and go; how many are lost, the dialog tells.
+  const sameAs = (changes) => JSON.stringify(changes.map((change) => change.action === "delete" ? { ...change, property: "", before: "" } : change));
+  // It is made anew before it is confirmed: what was shown may be old.
+  async function confirmPlan() {
+    const { values, changes: shown } = plan;
+    try {
+      const { changes } = await call("POST", "/api/v1/definitions/diff", values);
+      plan = { values, changes };
+      showPlan(changes);
+      if (sameAs(changes) !== sameAs(shown)) { planWords("It is different now; look at it again"); return; }
+    } catch (problem) { plan = null; refusePlan(problem); return; }
+    const dialog = $("#apply");
+    const changes = made(plan.changes);
+    const lost = changes.filter(({ action }) => action === "delete");
+    const messages = lost.reduce((sum, { property, before }) => sum + (property ? Number(before.replaceAll(",", "")) : 0), 0);
+    const stays = plan.changes.filter(({ action }) => action === "unlisted").length;
+    $("[data-number]", dialog).textContent = changeCount(changes);
+    $("[data-kept]", dialog).textContent = stays ? `What the file does not list stays: ${number(stays)}.` : "";
+    $("[data-losses]", dialog).hidden = !lost.length;
+    $("[data-losses-words]", dialog).textContent = `${number(lost.length)} to delete${messages ? `, with ${counted(messages, "messages")}` : ""}`;
+    // Those that hold messages come first.
+    const names = [...lost.filter(({ property }) => property), ...lost.filter(({ property }) => !property)].slice(0, 12).map(({ kind, name, property, before }) => make("li", {}, visible(`${kind} ${name}${property ? `, ${before} ${before === "1" ? "message" : "messages"}` : ""}`)));
+    if (lost.length > names.length) names.push(make("li", {}, `and ${number(lost.length - names.length)} more`));
+    $("[data-losses-list]", dialog).replaceChildren(...names);
+    $("[data-losses-after]", dialog).textContent = messages ? "The messages cannot be brought back." : "";
+    const typed = $("[data-typed]", dialog);
+    typed.hidden = messages <= 100;
+    $("[data-messages]", dialog).textContent = number(messages);
+    const input = $("input", typed);
+    input.value = ""; input.required = !typed.hidden; input.pattern = number(messages).replaceAll(",", ",?");
+    const go = $("[data-go]", dialog);
+    go.classList.toggle("danger", lost.length > 0); go.classList.toggle("primary", !lost.length);
+    $(".refusal", dialog)?.remove();
+    dialog.showModal();
+  }
+  async function applyPlan(form) {
+    const go = $("[data-go]", form);
+    go.disabled = true;
+    $(".refusal", form)?.remove();
+    try {
+      const { changes } = await call("POST", "/api/v1/definitions/apply", plan.values);
+      remember(`${changeCount(made(changes))} made`);
+      location.reload();
+    } catch (problem) { refuse(form, problem); } finally { go.disabled = false; }
   }
 
   // A further condition of a filter, in the address; the chips of the page remove them.
@@ -563,6 +662,7 @@
     if (at("[data-live-toggle]")) setLive(!live);
     if (at("[data-reload]")) location.reload();
     if (at("[data-newer]")) showNewer();
+    if (at("[data-apply-plan]")) confirmPlan();
     const all = at("[data-whole]");
     if (all) selectWhole(all);
     for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target) || at("a, button")) menu.open = false;
@@ -588,11 +688,19 @@
     if (event.target.matches("input.check")) tellSelection();
     const file = event.target.closest("[data-upload] input[type=file]");
     if (file) { delete file.form.dataset.ready; $("[data-go]", file.form).textContent = "Check the file"; $("[data-checked]", file.form).textContent = ""; }
+    const defined = event.target.closest("[data-definitions]");
+    if (defined) {
+      const { text, prune, force } = defined.elements;
+      force.disabled = !prune.checked;
+      event.target.files?.[0]?.text().then((words) => { text.value = words; });
+      dropPlan();
+    }
     const jump = event.target.closest("[data-jump]");
     if (jump) jump.form.requestSubmit();
   });
   document.addEventListener("input", (event) => {
     if (event.target.closest("#palette")) search(event.target.value);
+    if (event.target.closest("[data-definitions]")) dropPlan();
     const first = event.target.closest("[name=first]");
     const retried = first && $("[data-first-of]", first.form);
     if (retried) { const most = Number(retried.dataset.firstOf); retried.textContent = number(Math.min(Number(first.value) || most, most)); }
@@ -607,6 +715,8 @@
     if (form.dataset.api) { event.preventDefault(); submit(form); }
     if (form.dataset.condition) { event.preventDefault(); addCondition(form); }
     if (form.dataset.upload) { event.preventDefault(); upload(form); }
+    if (form.hasAttribute("data-definitions")) { event.preventDefault(); askForPlan(form); }
+    if (form.hasAttribute("data-apply")) { event.preventDefault(); applyPlan(form); }
     if (form.hasAttribute("data-sign-out")) { event.preventDefault(); call("POST", "/sign-out").then(() => location.assign("/sign-in")); }
   });
   let drawWait;

@@ -30,7 +30,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         action: the name of the endpoint.
         target: such as a queue, an outgoing queue, or a token's name, and what is done with it.
         filter: which messages, in words or as JSON.
-        count: how many messages.
+        count: how many messages, or how many changes of definitions.
         result: `begun`, `done`, or the name of an error.
         job: the number of the job that does it.
         key: stands for the Idempotency-Key of the request, if it had one.

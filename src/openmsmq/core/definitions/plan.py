@@ -18,7 +18,8 @@ class Change:
         kind: `queue`, `machine`, `outgoing`, `redirection`, `site`, `link`, `distribution list`,
             `key` or `certificate`.
         name: of the queue, destination or URL; empty for the queue manager.
-        property, before, after: of a change.
+        property, before, after: of a change; of a queue that is deleted with its messages, how
+            many it holds.
     """
 
     action: str

@@ -122,9 +122,10 @@ class QueuePlanner:
                 f"{queue.path} is not listed and holds {_count_text(count)}",
                 remedy="List it, empty it first, or delete it with its messages: --force.",
             )
-        self._plan.add(
-            [Change(action="delete", kind="queue", name=queue.path)], lambda: self._delete(queue)
-        )
+        # What is lost with it; an empty queue loses nothing.
+        held = {"property": "messages", "before": f"{count:,}"} if count else {}
+        change = Change(action="delete", kind="queue", name=queue.path, **held)
+        self._plan.add([change], lambda: self._delete(queue))
 
     def _delete(self, queue: Queue) -> None:
         try:
