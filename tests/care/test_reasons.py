@@ -29,3 +29,11 @@ def test_unknown_classes_and_answers_of_web_servers_are_told() -> None:
 def test_sending_again_what_would_fail_again_is_not_advised() -> None:
     assert not remedy(MessageClass.NACK_MESSAGE_TOO_LARGE).replay
     assert remedy(MessageClass.NACK_REACH_QUEUE_TIMEOUT).replay
+
+
+def test_what_fails_until_it_is_mended_is_not_for_a_retry_now() -> None:
+    missing = remedy(MessageClass.NACK_BAD_DST_Q)
+    assert missing.replay
+    assert not missing.retry_now
+    assert remedy(MessageClass.NACK_RECEIVE_TIMEOUT).retry_now
+    assert not remedy(MessageClass.NACK_Q_PURGED).retry_now

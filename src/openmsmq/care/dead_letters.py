@@ -30,7 +30,7 @@ class DeadLetterGroup:
 
     Attributes:
         reason, cause, remedy: why the first of them died, and what to do.
-        worth_retrying: whether sending them again after that makes sense.
+        worth_retrying: whether sending them again makes sense as things are.
         oldest, newest: seconds since 1970.
         recent: how many died in the last hour.
     """
@@ -98,7 +98,7 @@ def group_dead_letters(
         group = groups.get(key)
         if group is None:
             group = groups[key] = DeadLetterGroup(
-                key, known.reason, known.cause, known.action, known.replay, oldest=arrived
+                key, known.reason, known.cause, known.action, known.retry_now, oldest=arrived
             )
         group.messages += 1
         group.bytes += len(message.packet)

@@ -15,12 +15,19 @@ class Remedy(NamedTuple):
         cause: the likely cause, as a sentence.
         action: what to do first, as a sentence.
         replay: whether sending the messages again after that makes sense.
+        fix_first: whether they fail in the same way until that is done.
     """
 
     reason: str
     cause: str
     action: str
     replay: bool
+    fix_first: bool = False
+
+    @property
+    def retry_now(self) -> bool:
+        """Whether sending the messages again makes sense as things are."""
+        return self.replay and not self.fix_first
 
     @property
     def in_short(self) -> str:
@@ -126,6 +133,19 @@ _FUTILE: Final = frozenset(
         MessageClass.NACK_BAD_SIGNATURE,
     }
 )
+# These fail in the same way until the destination, its keys or the way to it are put right.
+_FIX_FIRST: Final = frozenset(
+    {
+        MessageClass.NACK_BAD_DST_Q,
+        MessageClass.NACK_ACCESS_DENIED,
+        MessageClass.NACK_HOP_COUNT_EXCEEDED,
+        MessageClass.NACK_BAD_ENCRYPTION,
+        MessageClass.NACK_COULD_NOT_ENCRYPT,
+        MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER,
+        MessageClass.NACK_Q_DELETED,
+        MessageClass.NACK_RECEIVE_REJECTED,
+    }
+)
 _UNEXPLAINED: Final = (
     "The queue manager that kept it did not say why.",
     "Look for the message id in the log of the queue manager.",
@@ -145,4 +165,10 @@ def remedy(code: int) -> Remedy:
     else:
         cause, action = _OTHERS.get(code, _UNEXPLAINED)  # type: ignore[call-overload]  # any class
     reason = MEANINGS.get(code, "of an unknown class") if code else "without a reason"
-    return Remedy(f"{reason} ({name})", cause, action, replay=code not in _FUTILE)
+    return Remedy(
+        f"{reason} ({name})",
+        cause,
+        action,
+        replay=code not in _FUTILE,
+        fix_first=code in _FIX_FIRST,
+    )

@@ -279,7 +279,7 @@ def _why_dead(classes: Mapping[str, int]) -> str:
     if not known:
         return "Messages that were not delivered or not received."
     reasons = "; ".join(f"{count:,}: {why.in_short}" for count, why in known[:MOST_REASONS])
-    again = sum(count for count, why in known if why.replay)
+    again = sum(count for count, why in known if why.retry_now)
     return f"{reasons}." + (f" Sending {again:,} again makes sense." if again else "")
 
 

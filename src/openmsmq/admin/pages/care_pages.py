@@ -24,6 +24,8 @@ from .chips import Chip, filter_chips, text_chip
 from .frame import url_maker
 from .text import short_destination, short_name
 
+# Classes of dead letters that somebody removed.
+REMOVED: Final = ("MQMSG_CLASS_NACK_Q_PURGED", "MQMSG_CLASS_NACK_DELETED")
 SAMPLES: Final = 6
 SHOWN_DESTINATIONS: Final = 5
 # Messages that one search shows at most.
@@ -119,6 +121,7 @@ def _group(group: dead_calls.DeadLetterGroupRecord, by: str) -> dict[str, Any]:
         "key": key,
         "title": words[:1].upper() + words[1:] if by == "reason" else group.key or "no label",
         "constant": constant.rstrip(")") if by == "reason" else words,
+        "removed": constant.rstrip(")") in REMOVED,
         "open": False,
     }
 
