@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -338,6 +340,38 @@ def attacker() -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_times_of_other_days_have_their_date(visitor: Visitor, manager: Watched) -> None:
+    context = visitor.new_context()
+    try:
+        later = Visitor(context, visitor.base)
+        later.sign_in(manager)
+        for days, shown in (
+            (0, r"^\d\d:\d\d:\d\d\.\d{3}$"),
+            (3, r"^\d+ \w{3}(, \d\d:\d\d| \d{4})$"),
+        ):
+            later.page.clock.set_fixed_time(datetime.now(UTC) + timedelta(days=days))
+            page = later.open(PAGES["queue"])
+            expect(page.locator("[data-rows] tbody time").first).to_have_text(re.compile(shown))
+    finally:
+        context.close()
+
+
+def test_narrow_windows_show_which_page_and_tab_is_open(visitor: Visitor) -> None:
+    page = visitor.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        visitor.open(PAGES["settings"])
+        expect(page.locator(".side [aria-current]")).to_be_in_viewport(ratio=1)
+        visitor.open(PAGES["queue-settings"])
+        expect(page.locator("#queue-tabs [aria-current]")).to_be_in_viewport(ratio=0.9)
+        visitor.open(PAGES["sessions"])
+        for button in page.locator("td button:has-text('Hang up')").all():
+            expect(button).to_be_in_viewport(ratio=1)
+    finally:
+        page.set_viewport_size({"width": 1600, "height": 1000})
+    visitor.check_quiet()
 
 
 def test_another_site_can_do_nothing(visitor: Visitor, manager: Watched) -> None:

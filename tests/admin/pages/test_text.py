@@ -1,9 +1,11 @@
 """Values as pages show them."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from openmsmq.admin.pages.care_pages import group_words
-from openmsmq.admin.pages.text import host_at, queue_at, short_destination
+from openmsmq.admin.pages.text import host_at, queue_at, short_destination, travel
 from openmsmq.care.filters import parse_filter
 
 
@@ -51,3 +53,17 @@ def test_a_group_of_dead_letters_is_a_filter_in_words(by: str, key: str, words: 
 )
 def test_a_link_is_named_after_its_host(name: str, host: str) -> None:
     assert host_at(name) == host
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.9, "within a second"),
+        (1.9, "1 s later"),
+        (200, "3 min later"),
+        (-2, "before it was sent, by the clock of its sender"),
+    ],
+)
+def test_a_way_is_told_no_more_exactly_than_it_is_known(seconds: float, words: str) -> None:
+    sent = datetime(2026, 11, 18, tzinfo=UTC)
+    assert travel(sent, sent + timedelta(seconds=seconds)) == words

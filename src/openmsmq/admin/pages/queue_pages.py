@@ -28,7 +28,7 @@ from .chips import Chip, filter_chips, text_chip
 from .frame import url_maker
 from .packets import packet_view
 from .rows import QueueRow, draw_lines, is_unread, queue_row
-from .text import age, moment, short_name, shown
+from .text import age, moment, short_name, shown, travel
 
 PAGE: Final = 200
 LONGEST_PLACE: Final = 9
@@ -443,10 +443,10 @@ def _number(text: str | None, otherwise: int) -> int:
 
 def message_facts(message: ReceivedMessage) -> list[tuple[str, Markup]]:
     """What people ask first of a message."""
-    waited = message.arrived_time.timestamp() - message.sent_time.timestamp()
+    way = travel(message.sent_time, message.arrived_time)
     facts = [
         ("Sent", Markup("{} by {}").format(moment(message.sent_time, "date"), _sender(message))),
-        ("Arrived", Markup("{}, {} later").format(moment(message.arrived_time), age(waited))),
+        ("Arrived", Markup("{}, {}").format(moment(message.arrived_time), way)),
         ("Must be received", _limit(message)),
         ("Priority", Markup("{}").format(message.priority)),
         ("Destination", _name(message.destination_queue)),

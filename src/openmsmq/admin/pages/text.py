@@ -120,6 +120,14 @@ def moment(value: float | datetime | str | None, style: str = "time") -> Markup:
     )
 
 
+def travel(sent: datetime, arrived: datetime) -> str:
+    """How long a message was on its way; the time at which it was sent has whole seconds."""
+    seconds = (arrived - sent).total_seconds()
+    if seconds < 0:
+        return "before it was sent, by the clock of its sender"
+    return "within a second" if seconds < 1 else f"{age(int(seconds))} later"
+
+
 def until(value: str, now: float) -> str:
     """How long it is to a moment."""
     return age(datetime.fromisoformat(value).timestamp() - now)

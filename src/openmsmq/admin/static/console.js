@@ -24,6 +24,13 @@
   // Times: in the zone of the browser, UTC on hover.
   const two = (number) => String(number).padStart(2, "0");
   const clock = (time) => `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  // A time of another day has its date, one of another year the year.
+  function dayOf(time) {
+    const now = new Date();
+    if (time.toDateString() === now.toDateString()) return "";
+    const day = time.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+    return time.getFullYear() === now.getFullYear() ? `${day}, ${clock(time).slice(0, 5)}` : `${day} ${time.getFullYear()}`;
+  }
   function localTimes(from = document) {
     for (const element of $$("time[datetime]", from)) {
       const time = new Date(element.getAttribute("datetime"));
@@ -31,7 +38,7 @@
       const style = element.dataset.style;
       const date = time.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
       const text = style === "date" ? `${date}, ${clock(time)}`
-        : style === "second" ? clock(time) : `${clock(time)}.${String(time.getMilliseconds()).padStart(3, "0")}`;
+        : dayOf(time) || (style === "second" ? clock(time) : `${clock(time)}.${String(time.getMilliseconds()).padStart(3, "0")}`);
       if (element.textContent !== text) element.textContent = text;
     }
   }
@@ -804,6 +811,8 @@
   localTimes();
   tellTheme(themeKept());
   showCurrent();
+  // In narrow windows the bar of pages and the tabs of a queue scroll.
+  $$(".side [aria-current], .tabs [aria-current]").forEach((link) => link.scrollIntoView({ block: "nearest", inline: "center" }));
   tellSelection();
   recall();
   drawAll();
