@@ -1,5 +1,6 @@
 """Work at the console in a real browser: lists that are live, files, policies, searches."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -730,6 +731,25 @@ def test_the_message_that_was_chosen_last_is_shown(
     page.wait_for_timeout(1000)
     expect(page.locator("#right h2").first).to_have_text("third")
     visitor.check_quiet()
+
+
+def test_a_message_that_nobody_answers_for_is_shown_when_somebody_does(
+    visitor: Visitor, client: openmsmq.QueueManager, manager: Watched
+) -> None:
+    send(client, "first", "second")
+    page = visitor.open(AT)
+    manager.process.send_signal(signal.SIGSTOP)
+    try:
+        page.click("[data-rows] tbody tr:nth-child(2) td:nth-child(2)")
+        expect(page.locator("#right")).to_contain_text("The message cannot be shown now")
+        expect(page.locator("#stale")).to_contain_text("The queue manager does not answer")
+        visitor.picture("pane-refused-light")
+        visitor.check_access("pane refused")
+    finally:
+        manager.process.send_signal(signal.SIGCONT)
+    expect(page.locator("#right .code")).to_contain_text("body of second")
+    assert all("503" in fault for fault in visitor.faults)
+    visitor.faults.clear()
 
 
 def test_back_on_a_telephone_shows_the_list_again(

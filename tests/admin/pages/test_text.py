@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from openmsmq.admin.pages.care_pages import group_words
-from openmsmq.admin.pages.text import host_at, queue_at, short_destination, travel
+from openmsmq.admin.pages.text import advice, host_at, queue_at, short_destination, travel
 from openmsmq.care.filters import parse_filter
 
 
@@ -67,3 +67,9 @@ def test_a_link_is_named_after_its_host(name: str, host: str) -> None:
 def test_a_way_is_told_no_more_exactly_than_it_is_known(seconds: float, words: str) -> None:
     sent = datetime(2026, 11, 18, tzinfo=UTC)
     assert travel(sent, sent + timedelta(seconds=seconds)) == words
+
+
+def test_commands_in_advice_are_code_and_nothing_else_is_markup() -> None:
+    text = "Run `openmsmq <b>` or <i>ask</i>."
+    code = "<code>openmsmq &lt;b&gt;</code>"
+    assert advice(text) == f"Run {code} or &lt;i&gt;ask&lt;/i&gt;."

@@ -163,6 +163,15 @@ def highlight(text: str, needle: str) -> Markup:
     return Markup("{}<mark>{}</mark>{}").format(safe[:at], safe[at:end], safe[end:])
 
 
+def advice(value: object) -> Markup:
+    """Text with its commands, which stand in backticks, as code."""
+    parts = shown(value).split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+        for at, part in enumerate(parts)
+    )
+
+
 def shown_lines(value: str) -> str:
     """Text of several lines with what hides or turns other text made visible."""
     return "\n".join(printable(line) for line in value.split("\n"))
@@ -171,6 +180,7 @@ def shown_lines(value: str) -> str:
 FILTERS: dict[str, Any] = {
     "shown": shown,
     "shown_lines": shown_lines,
+    "advice": advice,
     "short": lambda queue: shown(short_name(queue)),
     "queue_at": lambda destination: shown(queue_at(destination)),
     "count": count,

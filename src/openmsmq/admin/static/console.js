@@ -21,6 +21,9 @@
     return svg;
   };
 
+  // Advice has its commands in backticks.
+  const advice = (text) => text.split("`").map((part, at) => at % 2 ? make("code", {}, part) : part);
+
   // Times: in the zone of the browser, UTC on hover.
   const two = (number) => String(number).padStart(2, "0");
   const clock = (time) => `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
@@ -61,7 +64,7 @@
   // Toasts.
   function toast(text, { bad = false, detail = "", action = null, link = "" } = {}) {
     const body = make("p", {}, make("b", {}, text));
-    if (detail) body.append(make("br"), detail);
+    if (detail) body.append(make("br"), ...advice(detail));
     if (link) body.append(" ", make("a", { class: "link", href: link }, "Job"));
     const box = make("div", { class: bad ? "toast bad" : "toast" }, icon(bad ? "circle-alert" : "circle-check"), body);
     if (action) {
@@ -141,7 +144,7 @@
     const detail = known ? [known.remedy, known.code ? `${known.name} ${known.code}` : ""].filter(Boolean).join(" ") : "";
     if (!form.closest("dialog")) { toast(problem.message, { bad: true, detail }); return; }
     const words = make("p", {}, make("b", {}, problem.message));
-    if (detail) words.append(make("br"), detail);
+    if (detail) words.append(make("br"), ...advice(detail));
     form.insertBefore(make("div", { class: "notice bad refusal", role: "alert" }, icon("circle-alert"), words), form.lastElementChild);
   }
   function show(form, { token }) {
@@ -240,7 +243,7 @@
     planWords(made(changes).length ? parts.map(([action, some]) => `${number(some.length)} ${said[action] ?? `to ${actions[action][0]}`}`).join(", ") : "Nothing: all of it is so already");
     const heads = ["What", "Kind", "Name", "Details"].map((title) => make("th", {}, title));
     const table = make("table", { class: "t slim" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...sorted.slice(0, mostShown).map(planRow)));
-    const more = sorted.length > mostShown ? [make("p", { class: "dim panel-body pad" }, `${number(sorted.length - mostShown)} more are not shown; \`openmsmq diff\` lists all.`)] : [];
+    const more = sorted.length > mostShown ? [make("p", { class: "dim panel-body pad" }, ...advice(`${number(sorted.length - mostShown)} more are not shown; \`openmsmq diff\` lists all.`))] : [];
     $("[data-plan-rows]").replaceChildren(...(sorted.length ? [table, ...more] : []));
     const button = $("[data-apply-plan]");
     button.hidden = !made(changes).length;
@@ -249,7 +252,7 @@
   function refusePlan(problem) {
     const known = problem.error ?? {};
     const words = make("div", {}, make("b", {}, visible(problem.message)), ...(known.code ? [" ", make("span", { class: "faint mono" }, `${known.name} ${known.code}`)] : []));
-    for (const text of [known.cause, known.remedy]) if (text) words.append(make("p", {}, text));
+    for (const text of [known.cause, known.remedy]) if (text) words.append(make("p", {}, ...advice(text)));
     planWords("Refused");
     $("[data-apply-plan]").hidden = true;
     $("[data-plan-rows]").replaceChildren(make("div", { class: "panel-body" }, make("div", { class: "notice bad", role: "alert" }, icon("circle-alert"), words)));
@@ -398,11 +401,18 @@
         paneWanted = null;
         await htmx.ajax("GET", href, { source: pane, target: pane, select: "#right > *", swap: "innerHTML" });
       }
-    } finally { paneBusy = false; }
+    } catch { /* told below */ } finally { paneBusy = false; }
     clearTimeout(paneWait);
+    if (!pane.firstElementChild || $(".skel-pane", pane)) tellPane(pane);
     pane.toggleAttribute("data-shown", new URLSearchParams(location.search).has("message"));
     localTimes(pane);
   }
+  // Nobody answered with a message: the pane says so, and asks again when the page goes on.
+  function tellPane(pane) {
+    const again = make("button", { class: "btn", type: "button", "data-pane-again": "" }, icon("rotate-ccw"), "Try again");
+    pane.replaceChildren(make("div", { class: "empty", role: "alert" }, icon("unplug"), make("b", {}, "The message cannot be shown now"), make("p", {}, "The queue manager or the console does not answer."), again));
+  }
+  const askForPane = () => { if ($("#right [data-pane-again]")) openInPane(location.href, { push: false }); };
   async function openInPane(href, { push = true, row = null } = {}) {
     const pane = $("#right");
     if (!pane) { location.assign(href); return; }
@@ -478,6 +488,7 @@
     }
     showCurrent();
     tellNewer();
+    if (!$("#stale .notice")) askForPane();
   }
   // What came while the page was paused or pointed at; the server sends a part only once.
   function catchUp() {
@@ -670,6 +681,7 @@
     if (at("[data-reload]")) location.reload();
     if (at("[data-newer]")) showNewer();
     if (at("[data-apply-plan]")) confirmPlan();
+    if (at("[data-pane-again]")) askForPane();
     const all = at("[data-whole]");
     if (all) selectWhole(all);
     for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target) || at("a, button")) menu.open = false;
