@@ -1,5 +1,6 @@
 """Work at the console in a real browser: lists that are live, files, policies, searches."""
 
+import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -730,6 +731,21 @@ def test_the_message_that_was_chosen_last_is_shown(
     expect(page.locator("[data-rows] tr[aria-selected=true]")).to_contain_text("third")
     page.wait_for_timeout(1000)
     expect(page.locator("#right h2").first).to_have_text("third")
+    visitor.check_quiet()
+
+
+def test_the_body_that_is_shown_is_copied(visitor: Visitor, client: openmsmq.QueueManager) -> None:
+    client.send(ORDERS, openmsmq.Message(b'{"a": [1, "<b>"]}', "json"))
+    client.flush()
+    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visitor.open(AT)
+    page.click("[data-rows] tbody tr:nth-child(1) td:nth-child(2)")
+    page.click("#right [data-copy-code]")
+    expect(page.locator("#toasts")).to_contain_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert json.loads(copied) == {"a": [1, "<b>"]}
+    page.click("#right a:has-text('Properties')")
+    expect(page.locator("#right dt:text-is('transactional') + dd")).to_have_text("false")
     visitor.check_quiet()
 
 

@@ -21,6 +21,8 @@ _TOKENS: Final = re.compile(
     r"|(?P<mark>[{}\[\],:])|(?P<number>[-+.\w]+)|(?P<other>[^\s\w])"
 )
 _CLASSES: Final = {"key": "k", "text": "s", "number": "d", "mark": "p", "other": "p"}
+_MANY_LINES: Final = f"The first {MOST_LINES:,} lines are shown; Text has all of it."
+_LONG_LINES: Final = "Long lines are cut where … stands; Text has all of it."
 # Structures inside each other that are still indented.
 DEEPEST: Final = 40
 # A tag, or text between tags; without backtracking.
@@ -34,6 +36,7 @@ class BodyView(msgspec.Struct, frozen=True, kw_only=True):
         forms: the forms that fit, with their titles.
         lines: escaped, with spans for colours.
         more: what is not shown, in words.
+        start: where this part begins.
         next: where the next part begins.
         text: the whole body as text, if it is text and short.
     """
@@ -45,6 +48,7 @@ class BodyView(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[Markup]
     empty: bool = False
     more: str = ""
+    start: int = 0
     next: int | None = None
     text: str | None = None
 
@@ -88,7 +92,8 @@ def body_view(
     elif form == "json":
         part = _json_part(decoded.text or "")
     elif form == "xml":
-        part = _xml_part((decoded.text or "")[:size])
+        begun = not body_type and len(body) > size
+        part = _xml_part(decoded.text or "", size, begun=begun)
     elif form == "value":
         part = _text_part(_value_text(decoded), start, size)
     else:
@@ -101,6 +106,7 @@ def body_view(
         lines=part.lines,
         empty=not body,
         more=part.more,
+        start=start,
         next=part.next,
         text=decoded.text if len(body) <= size else None,
     )
@@ -169,6 +175,7 @@ def _json_part(text: str) -> _Part:
     lines: list[Markup] = []
     line: list[Markup] = []
     depth = 0
+    cut = False
 
     def end_line() -> None:
         lines.append(Markup("").join(line))
@@ -182,8 +189,8 @@ def _json_part(text: str) -> _Part:
             depth = max(0, depth - 1)
             if len(line) > 1 or lines:
                 end_line()
-        piece = Markup('<span class="{}">{}</span>').format(kind, _visible(word[:LONGEST_LINE]))
-        line.append(piece)
+        cut = cut or len(word) > LONGEST_LINE
+        line.append(Markup('<span class="{}">{}</span>').format(kind, _visible(_shortened(word))))
         if word == ":":
             line.append(escape(" "))
         if word in "{[":
@@ -191,13 +198,26 @@ def _json_part(text: str) -> _Part:
         if word in "{[,":
             end_line()
         if len(lines) >= MOST_LINES:
-            return _Part(lines, f"The first {MOST_LINES:,} lines are shown; Text has all of it.")
+            return _Part(lines, _MANY_LINES)
     end_line()
-    return _Part(lines)
+    return _Part(lines, _LONG_LINES if cut else "")
 
 
-def _xml_part(part: str) -> _Part:
-    """XML as it was sent, one tag a line where it has no lines of its own; never parsed here."""
+def _shortened(text: str) -> str:
+    """A line that is cut says so."""
+    return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
+
+
+def _xml_part(text: str, size: int, *, begun: bool) -> _Part:
+    """XML as it was sent, one tag a line where it has no lines of its own; never parsed here.
+
+    Args:
+        begun: the text is only the beginning of the body.
+    """
+    part = text[:size]
+    more = ""
+    if begun or len(text) > size:
+        more = f"The first {len(part):,} characters are shown; Text has all of it."
     if part.count("\n") * 200 < len(part):
         pieces: list[str] = []
         depth = 0
@@ -218,12 +238,14 @@ def _xml_part(part: str) -> _Part:
             Markup('<span class="k">{}</span>').format(_visible(piece))
             if piece.startswith("<")
             else escape(_visible(piece))
-            for piece in _XML_LINES.findall(line[:LONGEST_LINE])
+            for piece in _XML_LINES.findall(_shortened(line))
         )
+        if len(line) > LONGEST_LINE and not more:
+            more = _LONG_LINES
         lines.append(marked)
         if len(lines) == MOST_LINES:
-            return _Part(lines, f"The first {MOST_LINES:,} lines are shown; Text has all of it.")
-    return _Part(lines)
+            return _Part(lines, _MANY_LINES)
+    return _Part(lines, more)
 
 
 def _hex_part(body: bytes, start: int, size: int) -> _Part:

@@ -79,6 +79,12 @@
     if (!bad) setTimeout(() => box.remove(), 8000);
   }
 
+  // Browsers have a clipboard only under TLS and on this machine.
+  function copyText(text) {
+    const failed = () => toast("The browser does not allow to copy", { bad: true });
+    if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => toast("Copied"), failed); else failed();
+  }
+
   // Requests that change something.
   async function call(method, path, body) {
     const answer = await fetch(path, {
@@ -691,7 +697,8 @@
     if (ask) { const dialog = document.getElementById(ask.dataset.ask); $("form", dialog).dataset.api = `${ask.dataset.method ?? "POST"} ${ask.dataset.path}`; $("[data-what]", dialog).textContent = ask.dataset.what; dialog.showModal(); }
     if (at("[data-close]")) { at("dialog")?.close(); if (at("[data-reload-on-close]")) location.reload(); }
     const copy = at("[data-copy]");
-    if (copy) navigator.clipboard?.writeText(copy.dataset.copy).then(() => toast("Copied"), () => toast("The browser does not allow to copy", { bad: true }));
+    if (copy) copyText(copy.dataset.copy);
+    if (at("[data-copy-code]")) copyText($$(".l", at("[data-copy-code]").closest(".msg-sec").parentElement).map((line) => line.textContent).join("\n"));
     const download = at("[data-export]");
     if (download) exportChosen(download.dataset.export);
     const paneLink = at("a[data-pane-link]");
