@@ -675,6 +675,13 @@ def test_what_is_wrong_in_definitions_is_named_with_its_line(
         assert error["remedy"]
 
 
+def test_a_wrong_id_is_refused_with_how_ids_look(program: Program) -> None:
+    status, _, content = program.ask("GET", f"{PREFIX}/trace/nothing")
+    error = json.loads(content)["error"]
+    assert (status, error["name"]) == (400, "BAD_ID")
+    assert "{01234567-89AB-CDEF-0123-456789ABCDEF}\\165537" in error["remedy"]
+
+
 def test_a_dry_run_is_noted_as_one(program: Program, client: openmsmq.QueueManager) -> None:
     assert client.queue_exists(ORDERS)
     save = {"kind": "save", "sources": ["private$\\orders"], "dry_run": True}

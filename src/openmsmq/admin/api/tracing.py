@@ -46,7 +46,13 @@ async def trace(caller: Caller, message: str) -> TraceRecord:
             caller.person, lambda manager: trace_message(manager, message)
         )
     except ValueError as exc:
-        raise Problem(400, f"{message} is not a message id: {exc}", name="BAD_ID") from exc
+        raise Problem(
+            400,
+            f"'{message}' is not a message id.",
+            cause="A message id has a GUID in braces, a backslash and a number.",
+            remedy="Copy it from a message, such as {01234567-89AB-CDEF-0123-456789ABCDEF}\\165537.",
+            name="BAD_ID",
+        ) from exc
     return TraceRecord(
         id=found.id,
         places=[
