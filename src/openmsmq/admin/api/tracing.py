@@ -50,7 +50,7 @@ async def trace(caller: Caller, message: str) -> TraceRecord:
             400,
             f"'{message}' is not a message id.",
             cause="A message id has a GUID in braces, a backslash and a number.",
-            remedy="Copy it from a message, such as {01234567-89AB-CDEF-0123-456789ABCDEF}\\165537.",
+            remedy="Copy it from a message: {01234567-89AB-CDEF-0123-456789ABCDEF}\\165537.",
             name="BAD_ID",
         ) from exc
     return TraceRecord(

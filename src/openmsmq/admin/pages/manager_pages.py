@@ -24,6 +24,8 @@ NUMERIC: Final = (
     *("Messages", "Size", "Oldest", "Quota", "Added in the last hour", "Sent"),
     *("Received", "Queues", "Waiting reads", "Unread"),
 )
+# Lines of definitions that the page has, so that browsers stay quick.
+SHOWN_LINES: Final = 1_000
 # What windows of telephones leave out.
 WIDE: Final = ("Oldest", "Quota")
 MONO: Final = ("Journal", "Peer", "SID")
@@ -166,9 +168,11 @@ async def definitions_page(
 ) -> dict[str, Any]:
     """Definitions as they are, and what a file would change."""
     del query, names
-    values: dict[str, Any] = {"crumbs": [("Definitions", "")], "problem": None, "toml": ""}
+    values: dict[str, Any] = {"crumbs": [("Definitions", "")], "problem": None, "more": 0}
     try:
-        values["toml"] = (await calls.export_definitions(caller)).decode()
+        lines = (await calls.export_definitions(caller)).decode().split("\n")
+        values["toml"] = "\n".join(lines[:SHOWN_LINES])
+        values["more"] = max(0, len(lines) - SHOWN_LINES)
     except MsmqError as exc:
         values["problem"] = problem_of(exc)
     return values

@@ -312,10 +312,12 @@
     $("[data-losses-list]", dialog).replaceChildren(...names);
     $("[data-losses-after]", dialog).textContent = messages ? "The messages cannot be brought back." : "";
     const typed = $("[data-typed]", dialog);
-    typed.hidden = messages <= 100;
-    $("[data-messages]", dialog).textContent = number(messages);
+    const asked = messages > 100 ? messages : lost.length;
+    typed.hidden = asked <= 100;
+    $("[data-asked]", dialog).textContent = number(asked);
+    $("[data-asked-words]", dialog).textContent = messages > 100 ? "messages that are lost" : "things that are deleted";
     const input = $("input", typed);
-    input.value = ""; input.required = !typed.hidden; input.pattern = number(messages).replaceAll(",", ",?");
+    input.value = ""; input.required = !typed.hidden; input.pattern = number(asked).replaceAll(",", ",?");
     const go = $("[data-go]", dialog);
     go.classList.toggle("danger", lost.length > 0); go.classList.toggle("primary", !lost.length);
     $(".refusal", dialog)?.remove();
