@@ -24,7 +24,8 @@ class Loop:
 
     def __init__(self, prefetch: int = 4, *, reconnects: bool = False) -> None:
         self.peer = Peer(reconnects=reconnects)
-        self.ahead = Prefetch(self.peer.queue(), prefetch)
+        self.queue = self.peer.queue()
+        self.ahead = Prefetch(self.queue, prefetch)
         self.read = 0
 
     def first(self, *numbers: int, timeout: float | None = None) -> list[int]:
@@ -269,3 +270,14 @@ def test_a_removal_that_was_answered_is_not_remembered() -> None:
 def test_a_prefetch_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="prefetch"):
         Prefetch(Peer().queue(), 0)
+
+
+def test_a_loop_that_outlives_its_queue_ends_nothing_twice() -> None:
+    loop = Loop()
+    loop.first(1, 2)
+    loop.ahead.given = 1
+    Running(loop.queue.close())
+    loop.peer.request(local.CloseQueue)
+    # The event loop ends a loop that was left early when it gets to it.
+    assert Running(loop.ahead.close()).ended
+    assert [type(each) for each in loop.peer.requests()] == [local.Cancel]

@@ -166,6 +166,13 @@ class Prefetch:
         if handle is None or handle.channel is not backend.channel or handle.channel.fault:
             self._handle = None
             return
+        if not self._queue.has_open(handle):
+            # Closed before its loop ended: everything is back in place already.
+            self._handle = None
+            if self._read:
+                backend.withdraw(self._read, handle)
+                self._read = 0
+            return
         # What the caller has seen and did not take: its reads have failed.
         failed = [*self._open.values()]
         if not self.current_taken and self.given > self._removed and not self._manual:
