@@ -683,11 +683,14 @@ def test_a_wrong_id_is_refused_with_how_ids_look(program: Program) -> None:
 
 
 def test_a_dry_run_is_noted_as_one(program: Program, client: openmsmq.QueueManager) -> None:
-    assert client.queue_exists(ORDERS)
+    send(client, "one", "two")
     save = {"kind": "save", "sources": ["private$\\orders"], "dry_run": True}
-    program.post("/jobs", save)
-    entries = program.get("/audit?limit=2")["entries"]
-    assert [entry["result"] for entry in entries] == ["dry run", "begun"]
+    text = "[[queues]]\npath = 'private$\\of-a-file'\n[[queues]]\npath = 'private$\\and-another'\n"
+    for path, body in (("/jobs", save), ("/definitions/diff", {"text": text})):
+        program.post(path, body)
+        entries = program.get("/audit?limit=2")["entries"]
+        assert [entry["result"] for entry in entries] == ["dry run", "begun"]
+        assert entries[0]["count"] == 2
 
 
 def test_no_file_is_left_of_a_dry_run(program: Program, manager: Watched) -> None:

@@ -19,6 +19,7 @@ from .arranging import ListQuery, arranged
 from .document import openapi_document
 from .endpoint import RECORDS, is_entry
 from .jobs import JobRecord, Undone
+from .manager import Changes
 from .messages import CopyToSend, MessageToSend
 from .queues import Counted
 from .repeats import KEPT_KEYS, Repeats, request_key
@@ -156,7 +157,9 @@ class Api:
         if isinstance(result, JobRecord):
             self._note_job(entry, result)
         else:
-            audit.end(entry, "done", count=count_of(endpoint, result))
+            dry_run = endpoint.dry or any(getattr(each, "dry_run", False) for each in asked)
+            word = "dry run" if dry_run else "done"
+            audit.end(entry, word, count=count_of(endpoint, result))
         return answer(endpoint, result, {})
 
     def _note_job(self, entry: Entry, job: JobRecord) -> None:
@@ -176,8 +179,8 @@ class Api:
 
 
 def count_of(endpoint: Endpoint, result: Any) -> int | None:
-    """How many messages a change was about, where that is known."""
-    if isinstance(result, Counted):
+    """How many messages or definitions a change was about, where that is known."""
+    if isinstance(result, (Counted, Changes)):
         return result.count
     if isinstance(result, Undone):
         return result.undone

@@ -28,6 +28,7 @@ class Endpoint:
         whole: whether it is about the whole queue manager, so that a token for some queues is not
             enough.
         stream: the type of an answer that goes on; the call makes an iterator of its bytes then.
+        dry: whether it only tells what another endpoint would do.
         file: what a download is called, with the segments of the path that have digits only.
     """
 
@@ -45,6 +46,7 @@ class Endpoint:
     bodies: bool = False
     whole: bool = False
     stream: str = ""
+    dry: bool = False
     file: str = ""
 
     @property

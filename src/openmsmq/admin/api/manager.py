@@ -44,11 +44,6 @@ class DefinitionsText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     force: bool = False
     recreate: bool = False
 
-    @property
-    def target(self) -> str:
-        """What the audit log says: the options that are on."""
-        return ", ".join(name for name in ("prune", "force", "recreate") if getattr(self, name))
-
 
 class Changes(msgspec.Struct, frozen=True):
     """What is changed, or would be."""

@@ -64,6 +64,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         role=ADMINISTRATOR,
         body=manager.DefinitionsText,
         command="diff",
+        dry=True,
         **DEFINITIONS,
         whole=True,
     ),
