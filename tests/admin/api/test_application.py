@@ -72,7 +72,9 @@ def test_fields_that_there_are_not_are_refused(result: object, fields: str, text
     [
         (lambda: read_body(b'{"kind": "shred"}', JobToBegin), "move, copy, retry, "),
         (
-            lambda: read_query(Request({"type": "http", "query_string": b"by=x"}), DeadLetterQuery),
+            lambda: read_query(
+                Request({"type": "http", "query_string": b"by=x", "headers": []}), DeadLetterQuery
+            ),
             "reason, destination, label, age",
         ),
     ],
