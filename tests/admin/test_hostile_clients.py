@@ -194,6 +194,18 @@ def test_guessed_sessions_and_tokens_get_nothing(manager: Watched) -> None:
         assert status_of(answer) == 401
 
 
+def test_a_link_that_is_only_looked_at_still_works(manager: Watched) -> None:
+    link = manager.run("console", "link").out.split()[0]
+    path = "/" + link.split("/", 3)[3]
+    looked = exchange(manager, request(manager, f"HEAD {path} HTTP/1.1"))
+    assert status_of(looked) == 405
+    assert b"set-cookie" not in looked
+    taken = exchange(manager, request(manager, f"GET {path} HTTP/1.1"))
+    assert status_of(taken) == 303
+    assert b"set-cookie: openmsmq=" in taken
+    assert status_of(exchange(manager, request(manager, f"GET {path} HTTP/1.1"))) == 401
+
+
 def test_only_a_proxy_of_the_configuration_says_who_asks(manager: Watched) -> None:
     token = add_token(manager, "proxied")
     headers = (

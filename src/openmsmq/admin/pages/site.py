@@ -278,6 +278,9 @@ class Site:
 
     async def sign_in_by_link(self, request: Request, names: dict[str, str]) -> Response:
         """Take a link and begin a session."""
+        if request.method == "HEAD":
+            # Whoever only looks at an address does not use it up.
+            raise Problem(405, "This takes GET.", allow=("GET",))
         person = self._desk.links.take(names["code"], time.monotonic())
         if person is None:
             self._desk.console.meters.sign_ins["refused"] += 1
