@@ -8,9 +8,11 @@ import typer.main
 from openapi_spec_validator import validate
 
 from openmsmq.admin.api.document import EXAMPLES, openapi_document
+from openmsmq.admin.api.message_records import WholeMessage
 from openmsmq.admin.api.table import ENDPOINTS
 from openmsmq.admin.pages.site import PAGES
 from openmsmq.cli import build_app
+from openmsmq.client.received_message import PROPERTIES
 
 
 def test_the_document_is_valid() -> None:
@@ -44,6 +46,11 @@ def test_the_document_describes_parameters_and_gives_examples() -> None:
     assert job["properties"]["rate"]["description"] == "Messages a second at most."
     assert not [each for each in document["components"]["schemas"].values()
                 if "Attributes:" in each["description"]]  # fmt: skip
+
+
+def test_a_message_has_every_property_of_the_client() -> None:
+    names = {field.encode_name for field in msgspec.structs.fields(WholeMessage)}
+    assert names == {*PROPERTIES, "deliver_at"}
 
 
 def test_every_download_has_a_name_of_its_own() -> None:

@@ -250,8 +250,7 @@ def read_query(request: Request, kind: Any) -> Any:
     """
     known = kind.__struct_fields__
     values: dict[str, Any] = dict(request.query_params)
-    last = request.headers.get(LAST_EVENT)
-    if last and kind is EventsQuery:
+    if kind is EventsQuery and (last := request.headers.get(LAST_EVENT)):
         # A client whose connection broke asks again with the address that it began with.
         values["after"] = last
     for field in msgspec.structs.fields(kind):

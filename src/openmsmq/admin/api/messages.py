@@ -4,7 +4,7 @@ import base64
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -19,6 +19,7 @@ from openmsmq.client.properties import Access
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.dissect import Node, dissect
 
+from .message_records import MessageList, WholeMessage, message_record, whole_message
 from .queues import Counted, full_name
 
 LARGEST_PAGE: Final = 1_000
@@ -30,44 +31,6 @@ MOST_PARTS: Final = 20
 REMOVED: Final = ";removed"
 # Properties that tell what is in a body.
 OF_BODIES: Final = ("body", "extension", "soap_envelope", "compound_message")
-
-
-class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What lists show of a message; the names are those of every other interface.
-
-    Attributes:
-        state: `available`, or `locked` by a reader whose transaction is not decided.
-        holder: who has it locked.
-    """
-
-    lookup_id: str
-    id: str
-    label: str
-    body_size: int
-    body_type: int
-    priority: int
-    class_name: str
-    delivery: str
-    transactional: bool
-    sent_time: str
-    arrived_time: str
-    source_queue_manager: str
-    sender_id: str | None
-    destination_queue: str | None
-    correlation_id: str | None
-    abort_count: int
-    move_count: int
-    authenticated: bool
-    encrypted: bool
-    state: str = "available"
-    holder: str = ""
-
-
-class MessageList(msgspec.Struct, frozen=True):
-    """Part of a queue; `after` continues it."""
-
-    messages: list[MessageRecord]
-    after: str | None = None
 
 
 class BrowseQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,26 +109,6 @@ class MessagesToRemove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     lookup_ids: list[str]
     for_good: bool = False
-
-
-def message_record(message: ReceivedMessage) -> MessageRecord:
-    """What lists show of a message."""
-    values = {name: getattr(message, name) for name in _DIRECT_FIELDS}
-    if isinstance(message, BrowsedMessage):
-        values |= {"state": message.state, "holder": message.holder}
-    return MessageRecord(
-        lookup_id=str(message.lookup_id),
-        sent_time=message.sent_time.isoformat(),
-        arrived_time=message.arrived_time.isoformat(),
-        **values,
-    )
-
-
-_DIRECT_FIELDS: Final = tuple(
-    name
-    for name in MessageRecord.__struct_fields__
-    if name not in ("lookup_id", "sent_time", "arrived_time", "state", "holder")
-)
 
 
 def need_to_read(caller: Caller, condition: Condition | None) -> None:
@@ -288,12 +231,12 @@ async def look_up(caller: Caller, queue: str, lookup_id: str) -> ReceivedMessage
     return message
 
 
-async def show_message(caller: Caller, queue: str, lookup_id: str) -> dict[str, Any]:
+async def show_message(caller: Caller, queue: str, lookup_id: str) -> WholeMessage:
     """Every property of a message; the body only to those who may see it."""
-    values = (await look_up(caller, queue, lookup_id)).to_dict()
-    if not caller.person.sees_bodies:
-        values["body"] = values["body_base64"] = None
-    return values
+    message = whole_message(await look_up(caller, queue, lookup_id))
+    if caller.person.sees_bodies:
+        return message
+    return msgspec.structs.replace(message, body=None, body_base64=None)
 
 
 async def message_body(caller: Caller, queue: str, lookup_id: str) -> bytes:
@@ -387,13 +330,12 @@ async def send_message(caller: Caller, queue: str, body: MessageToSend) -> Sent:
     return await _send(caller, queue, message_to_send(body))
 
 
-async def receive_message(caller: Caller, queue: str) -> dict[str, Any]:
+async def receive_message(caller: Caller, queue: str) -> WholeMessage:
     """Take the first message out of a queue."""
     async with opened(caller, queue, "receive") as source:
-        message = await source.receive(0)
-        values = message.to_dict()
+        message = whole_message(await source.receive(0))
     await (await caller.manager()).flush()
-    return values
+    return message
 
 
 async def move_messages(caller: Caller, queue: str, body: MessagesToMove) -> Counted:

@@ -7,7 +7,8 @@ import msgspec
 from openmsmq.admin.front_desk import Caller
 from openmsmq.client import ReceivedMessage
 
-from .messages import BrowseQuery, MessageList, list_source
+from .message_records import MessageList
+from .messages import BrowseQuery, list_source
 from .queues import Counted
 
 WORDS: Final = {

@@ -21,7 +21,8 @@ from openmsmq.client import QueueManager
 from openmsmq.wire.errors import MsmqError
 
 from .arranging import list_changed
-from .messages import MessageRecord, message_record, need_to_read, number
+from .message_records import MessageRecord, message_record
+from .messages import need_to_read, number
 
 MOST_RESULTS: Final = 1_000
 LONGEST_SEARCH: Final = 30.0

@@ -8,7 +8,7 @@ from openmsmq.care.explain import explain_queue
 from openmsmq.care.tracing import TraceEvent, in_words, trace_message
 from openmsmq.terminal.quantities import duration_text, size_text
 
-from .messages import message_record
+from .message_records import message_record
 from .queues import full_name
 from .searching import SearchHit, place_name
 

@@ -2,7 +2,15 @@
 
 from typing import Any, Final
 
-from openmsmq.admin.api import delayed, machine, manager, messages, outgoing, queues
+from openmsmq.admin.api import (
+    delayed,
+    machine,
+    manager,
+    message_records,
+    messages,
+    outgoing,
+    queues,
+)
 from openmsmq.admin.api.endpoint import ADMINISTRATOR, Endpoint, delete, get, post
 
 OUTGOING: Final[dict[str, Any]] = {"group": "Outgoing queues", "page": "/outgoing/{destination}"}
@@ -30,7 +38,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/outgoing/{destination}/messages",
         "outgoing_messages",
         outgoing.outgoing_messages,
-        messages.MessageList,
+        message_records.MessageList,
         query=messages.BrowseQuery,
         command="outgoing peek",
         **OUTGOING,

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from openmsmq.admin.api import messages, queues
+from openmsmq.admin.api import message_records, messages, queues
 from openmsmq.admin.api.endpoint import Endpoint, get, post
 
 MESSAGE: Final = "/queues/{queue}/messages/{lookup_id}"
@@ -12,7 +12,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/queues/{queue}/messages",
         "list_messages",
         messages.list_messages,
-        messages.MessageList,
+        message_records.MessageList,
         query=messages.BrowseQuery,
         command="peek",
         **MESSAGES,
@@ -30,7 +30,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         MESSAGE,
         "show_message",
         messages.show_message,
-        dict[str, Any],
+        message_records.WholeMessage,
         command="peek --lookup-id",
         **MESSAGES,
     ),
@@ -76,7 +76,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/queues/{queue}/receive",
         "receive_message",
         messages.receive_message,
-        dict[str, Any],
+        message_records.WholeMessage,
         command="receive",
         group="Messages",
         page="none: programs receive, people look",
