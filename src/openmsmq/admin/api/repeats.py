@@ -88,9 +88,10 @@ class Repeats:
             key, _, request = entry.key.partition("-")
             self._kept.pop(key, None)
             age = (utc - datetime.fromisoformat(entry.time)).total_seconds()
-            uncertain = entry.result in _UNCERTAIN
-            if age < KEPT_SECONDS and (uncertain or entry.result in _DONE):
-                state = "uncertain" if uncertain else "done"
+            # A job that there is was begun, whatever became of it.
+            done = entry.result in _DONE or entry.job != ""
+            if age < KEPT_SECONDS and (done or entry.result in _UNCERTAIN):
+                state = "done" if done else "uncertain"
                 self._kept[key] = _Kept(now - max(age, 0.0), request, state)
 
     def answer(self, key: RequestKey) -> Response | None:
