@@ -109,6 +109,18 @@ def test_a_reload_says_what_was_read(manager: Watched) -> None:
     assert "console" in done.object["reloaded"]
 
 
+def test_the_configuration_of_the_queue_manager_is_shown_too(manager: Watched) -> None:
+    who = ("--principal", "user:root", "--role", "administrator")
+    token = manager.run("console", "token", "add", "reader of keys", *who, "--json").object["token"]
+    answer = manager.get("/api/v1/settings", Authorization=f"Bearer {token}")
+    shown = json.loads(answer.content)
+    assert shown["data"] == str(manager.data)
+    # The console's own, where it has more than a key says.
+    assert shown["folder"] == str(manager.data / "console")
+    listed = {each["key"] for each in manager.run("config", "show", "--json").objects}
+    assert listed <= set(shown)
+
+
 def test_a_reload_brings_other_thresholds_which_outlive_the_console(manager: Watched) -> None:
     who = ("--principal", "user:root", "--role", "administrator")
     token = manager.run("console", "token", "add", "looker", *who, "--json").object["token"]

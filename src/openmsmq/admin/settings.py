@@ -1,7 +1,7 @@
 """The settings of the console, as `serve` hands them over."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -22,6 +22,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         restarts: how often it was started again since the queue manager started.
         bound: the address that it listens on.
         certificates: files with certificates of the queue manager, by the key that names each.
+        configuration: that of the queue manager, to be shown.
     """
 
     address: str
@@ -32,6 +33,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     definitions: Path | None = None
     bound: str = "127.0.0.1"
     certificates: dict[str, Path] = {}
+    configuration: dict[str, Any] = {}
     console_certificate: Path | None = None
     console_key: Path | None = None
     console_hosts: tuple[str, ...] = ()

@@ -57,12 +57,12 @@ class Config(SrmpConfig, MulticastConfig, ConsoleConfig, RpcConfig, SignatureCon
 
 
 def effective_settings(file: Path | None, environment: Mapping[str, str]) -> list[Setting]:
-    """Every setting that `serve` would have without options, by key.
+    """Every setting that `serve` would have without options, by key, without passwords.
 
     Raises:
         ConfigError: a key is unknown or its value cannot be used; the text names it.
     """
-    values = Config.load(file, {}, environment).as_json()
+    values = Config.load(file, {}, environment).shown()
     sources = {key: str(file) for key in (read_file(file) if file is not None else {})}
     sources |= {key: variable(key) for key in read_environment(Config.fields, environment)}
     return [Setting(key, values[key], sources.get(key, "default")) for key in sorted(values)]

@@ -8,16 +8,20 @@ A class has the settings of its bases, too. Values are converted: texts to numbe
 to absolute paths. An error names every key that is wrong.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import get_annotations
 from pathlib import Path
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Final, dataclass_transform
 
 from openmsmq.wire.errors import ConfigError
 
 from .setting_values import Convert, Unfit, converter, value_text
+
+# The user and the password in a URL.
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -177,6 +181,13 @@ class Settings:
     def as_json(self) -> dict[str, Any]:
         """Every setting, in types that JSON has."""
         return {name: _plain(getattr(self, name)) for name in self.fields}
+
+    def shown(self) -> dict[str, Any]:
+        """The same without the user and the password in a URL."""
+        return {
+            name: _CREDENTIALS.sub("***", value) if isinstance(value, str) else value
+            for name, value in self.as_json().items()
+        }
 
 
 def _plain(value: Any) -> Any:

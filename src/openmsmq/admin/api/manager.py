@@ -137,9 +137,10 @@ async def show_me(caller: Caller) -> Me:
 
 
 async def show_settings(caller: Caller) -> dict[str, Any]:
-    """The settings of the console, without secrets."""
+    """The configuration in force: of the queue manager, and of the console, without secrets."""
     settings = msgspec.structs.asdict(caller.desk.console.settings)
-    return {
+    configuration: dict[str, Any] = settings.pop("configuration")
+    return configuration | {
         name: str(value) if isinstance(value, Path) else value
         for name, value in settings.items()
         if name not in SECRET_KEYS

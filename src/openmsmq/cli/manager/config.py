@@ -1,7 +1,6 @@
 """`openmsmq config`: the settings of `serve`, and where each comes from."""
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -16,8 +15,6 @@ from openmsmq.wire.errors import ConfigError
 
 _HELP: Final = "Show and check the settings of `serve`."
 _COLUMNS: Final = (Column("KEY"), Column("VALUE", cut=True), Column("FROM", cut=True))
-# The user and the password in a URL.
-_CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
 ConfigOption = Annotated[
     Path | None,
@@ -79,14 +76,7 @@ def _settings(file: Path | None) -> list[dict[str, Any]]:
             cause="A key is misspelt, or its value is out of range.",
             remedy="Correct the file or the variable; docs/serve.md has every key with its limits.",
         ) from exc
-    return [
-        {"key": key, "value": _shown(value), "source": source} for key, value, source in settings
-    ]
-
-
-def _shown(value: Any) -> Any:
-    """The value without passwords of a proxy."""
-    return _CREDENTIALS.sub("***", value) if isinstance(value, str) else value
+    return [{"key": key, "value": value, "source": source} for key, value, source in settings]
 
 
 def _text(value: Any) -> str:

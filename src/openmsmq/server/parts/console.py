@@ -251,6 +251,7 @@ class ConsolePart:
             "restarts": self.restarts,
             "certificates": self._certificates(),
             "definitions": None if config.definitions is None else str(config.definitions),
+            "configuration": config.shown(),
         }
         return json.dumps(values).encode() + b"\n"
 
