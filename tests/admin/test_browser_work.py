@@ -688,6 +688,8 @@ def test_a_copy_is_sent_from_the_pane(visitor: Visitor, client: openmsmq.QueueMa
     with client.open_queue(ORDERS, "peek") as queue:
         wait_until(lambda: [m.label for m in queue.cursor()] == ["first", "second"])
         assert [m.body for m in queue.cursor()][1] == "another body"
+    # The page is loaded anew; another one would be interrupted by it.
+    expect(page.locator("#toasts")).to_contain_text("Copy sent")
     visitor.check_quiet()
 
 
