@@ -15,7 +15,7 @@ from tests.admin.console_process import watched
 from tests.admin.hostile import HOSTS, TEXTS
 
 import openmsmq
-from openmsmq.admin.pages.queue_pages import message_facts
+from openmsmq.admin.pages.message_pages import message_facts
 from openmsmq.client.logic.packet_templates import Sender
 from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.message import correlation_bytes

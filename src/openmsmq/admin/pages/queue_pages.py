@@ -5,12 +5,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final
 
-from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
 from openmsmq.admin.api import messages as message_calls
 from openmsmq.admin.api import queues as queue_calls
-from openmsmq.admin.api import tracing
 from openmsmq.admin.api.queues import QueueRecord
 from openmsmq.admin.api.searching import condition_of, with_text
 from openmsmq.admin.front_desk import Caller
@@ -18,34 +16,22 @@ from openmsmq.admin.queue_info import QueueInfo
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.admin.web import segment
 from openmsmq.care.filters import Condition, Matcher, filter_to_data
-from openmsmq.client import ReceivedMessage
 from openmsmq.client.browsed_message import BrowsedMessage
 from openmsmq.core.model.message import HELD
 from openmsmq.wire.errors import MsmqError
 
-from .bodies import body_view
 from .chips import Chip, filter_chips, text_chip
 from .frame import url_maker
-from .packets import packet_view
+from .message_pages import pane_values
 from .rows import QueueRow, draw_lines, is_unread, queue_row
-from .text import age, moment, short_name, shown, travel
+from .text import age, short_name
 
 PAGE: Final = 200
-LONGEST_PLACE: Final = 9
-POLICIES: Final = {
-    "move": "moves it to the subqueue poison",
-    "reject": "sends it back as rejected",
-    "drop": "removes it",
-    "hold": "holds it until an operator decides",
-}
 SHOWN_QUEUES: Final = 500
 # How many queues the first pane of a queue lists, and what else is in it.
 SIDE_QUEUES: Final = 200
 SIDE_KINDS: Final = ("deadletter", "xact_deadletter", "machine_journal")
 JOURNAL: Final = ";JOURNAL"
-# What the page of a message shows of it, and the pane, which has its way as well.
-PAGE_VIEWS: Final = ("body", "properties", "packet")
-PANE_VIEWS: Final = (*PAGE_VIEWS, "way")
 SORTS: Final = ("name", "messages", "arriving", "leaving", "oldest", "readers", "bytes")
 
 
@@ -269,19 +255,8 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         "begun": bool(after),
         "arrived": _arrived(values["info"]),
         "selected": selected,
-        **(await _pane_values(caller, queue, selected, query) if selected else {}),
+        **(await pane_values(caller, queue, selected, query) if selected else {}),
     }
-
-
-async def _pane_values(
-    caller: Caller, queue: str, lookup_id: str, query: QueryParams
-) -> dict[str, Any]:
-    """What the pane of a message shows; its way is a view there."""
-    values = await message_values(caller, queue, lookup_id, query, PANE_VIEWS)
-    message: ReceivedMessage | None = values["message"]
-    if message is not None and values["view"] == "way":
-        values["way"] = await _way(caller, message, queue)
-    return values
 
 
 async def _counts_now(caller: Caller, queue: str, info: QueueRecord | None) -> dict[str, Any]:
@@ -382,238 +357,3 @@ def _message_row(message: BrowsedMessage, now: float, caller: Caller) -> dict[st
         "age": now - message.arrived_time.timestamp(),
         "source": "this machine" if own else message.source_queue_manager[1:9].lower(),
     }
-
-
-async def message_values(
-    caller: Caller,
-    queue: str,
-    lookup_id: str,
-    query: QueryParams,
-    views: tuple[str, ...] = PAGE_VIEWS,
-) -> dict[str, Any]:
-    """What the views of a message show."""
-    view = query.get("view", "")
-    if view not in views:
-        view = "body"
-    values: dict[str, Any] = {
-        "message": None,
-        "message_problem": None,
-        "view": view,
-        "body": None,
-        "packet": None,
-        "body_problem": None,
-    }
-    try:
-        message = await message_calls.look_up(caller, queue, lookup_id)
-    except MsmqError as exc:
-        return {**values, "message_problem": problem_of(exc)}
-    values["message"] = message
-    values["body_bytes"] = caller.desk.settings.console_body_bytes
-    values["facts"] = message_facts(message)
-    values["copy_to"] = _copy_to(queue, message)
-    values["reason"] = "" if message.class_ < 0x8000 else message.class_name
-    values["properties"] = [
-        (name, value)
-        for name, value in message.to_dict().items()
-        if name not in ("body", "body_base64")
-    ]
-    try:
-        caller.need_bodies()
-        if view == "packet":
-            values["packet"] = packet_view(bytes(message.packet), _number(query.get("field"), -1))
-        elif view == "body":
-            values["body"] = body_view(
-                message.view.body,
-                message.body_type,
-                query.get("as", ""),
-                _number(query.get("part"), 0),
-                size=caller.desk.settings.console_body_bytes,
-            )
-    except Problem as exc:
-        values["body_problem"] = exc
-    return values
-
-
-def _number(text: str | None, otherwise: int) -> int:
-    """A number in an address, or `otherwise` if the text is not a number."""
-    if text is None or len(text) > LONGEST_PLACE or not (text.isascii() and text.isdecimal()):
-        return otherwise
-    return int(text)
-
-
-def message_facts(message: ReceivedMessage) -> list[tuple[str, Markup]]:
-    """What people ask first of a message."""
-    way = travel(message.sent_time, message.arrived_time)
-    facts = [
-        ("Sent", Markup("{} by {}").format(moment(message.sent_time, "date"), _sender(message))),
-        ("Arrived", Markup("{}, {}").format(moment(message.arrived_time), way)),
-        ("Must be received", _limit(message)),
-        ("Priority", Markup("{}").format(message.priority)),
-        ("Destination", _name(message.destination_queue)),
-    ]
-    for title, value in (
-        ("Response queue", message.response_queue),
-        ("Admin queue", message.admin_queue),
-        ("Correlation id", message.correlation_id),
-    ):
-        if value:
-            facts.append((title, _name(value)))
-    if message.app_specific:
-        facts.append(("App specific", Markup("{}").format(message.app_specific)))
-    return facts
-
-
-def _sender(message: ReceivedMessage) -> str:
-    sender = message.sender_id
-    if sender is None:
-        return "somebody unknown"
-    return f"uid:{sender[9:]}" if sender.startswith("S-1-22-1-") else sender
-
-
-def _limit(message: ReceivedMessage) -> Markup:
-    limit = message.time_to_be_received
-    if limit is None:
-        return Markup("at any time")
-    end = message.sent_time.timestamp() + limit
-    return Markup("within {}, by {}").format(age(limit), moment(end, "date"))
-
-
-def _name(value: str | None) -> Markup:
-    return Markup("<code><bdi>{}</bdi></code>").format(shown(value or ""))
-
-
-async def message_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
-    """One message on a page of its own."""
-    queue, lookup_id = names["queue"], names["lookup_id"]
-    caller.need_queue(queue)
-    values = await message_values(caller, queue, lookup_id, query)
-    message: ReceivedMessage | None = values["message"]
-    title = "Message" if message is None else message.label or "No label"
-    crumbs = [
-        ("Queues", "/queues"),
-        (short_name(queue), f"/queues/{segment(queue)}?message={lookup_id}"),
-        (title, ""),
-    ]
-    beside = {"previous": "", "following": ""}
-    if message is not None:
-        beside = await _neighbours(caller, queue, message.lookup_id)
-    return {
-        **values,
-        **beside,
-        "crumbs": crumbs,
-        "queue": queue,
-        "way": [] if message is None else await _way(caller, message, queue),
-        "policy": await _policy(caller, queue, message),
-    }
-
-
-def _copy_to(queue: str, message: ReceivedMessage) -> str:
-    """Where copies of a message go: its queue, or the one that a dead letter was for."""
-    if not queue.startswith("system$"):
-        return queue.partition(";")[0]
-    name = message.destination_queue or ""
-    return name.partition("\\")[2] if name.upper().startswith("DIRECT=") else ""
-
-
-async def _neighbours(caller: Caller, queue: str, lookup_id: int) -> dict[str, str]:
-    """The messages before and after one as the list has them, locked ones included."""
-    found = {}
-    for key, backwards in (("previous", True), ("following", False)):
-        others, _ = await message_calls.browse(
-            caller, queue, after=lookup_id, count=1, head_bytes=0, backwards=backwards
-        )
-        found[key] = str(others[0].lookup_id) if others else ""
-    return found
-
-
-async def _way(caller: Caller, message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
-    """What is known of the way of a message: what the queue manager noted, else what it says."""
-    sent = {
-        "tone": "w-ok",
-        "title": f"Sent by {_sender(message)}",
-        "time": moment(message.sent_time, "second"),
-        "detail": "in a transaction" if message.transactional else "",
-    }
-    now = {
-        "tone": "",
-        "title": f"Waits in {short_name(queue)}",
-        "time": Markup("<time>now</time>"),
-        "detail": "",
-    }
-    try:
-        events = (await tracing.history(caller, message.id)).events
-    except MsmqError:
-        events = []
-    steps = [
-        {
-            "tone": "w-bad" if event.reason else "w-ok",
-            "title": event.text[:1].upper() + event.text[1:],
-            "time": moment(event.time, "second"),
-            "detail": "",
-        }
-        for event in events
-    ]
-    return [sent, *(steps or _own_steps(message)), now, *_next_steps(message, queue)]
-
-
-def _next_steps(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
-    """What happens to a message that stays unread."""
-    limit = message.time_to_be_received
-    if limit is None or ";" in queue:
-        return []
-    left = message.sent_time.timestamp() + limit - time.time()
-    return [
-        {
-            "tone": "w-next",
-            "title": "Expires if it stays unread",
-            "time": Markup("<time>in {}</time>").format(age(left)),
-            "detail": "it becomes a dead letter if its sender asked for that",
-        }
-    ]
-
-
-async def _policy(caller: Caller, queue: str, message: ReceivedMessage | None) -> str:
-    """What the policy of the queue does with a message that was given back."""
-    if message is None or not message.abort_count or ";" in queue:
-        return ""
-    name = queue.casefold()
-    for info in await caller.seen():
-        if info.name.casefold() != name:
-            continue
-        words = POLICIES.get(info.receive_error_handling, "")
-        if not words:
-            return "The queue has no policy: it comes back for ever."
-        tries = (info.receive_retry_count + 1) * (info.max_retry_cycles + 1)
-        return f"After {tries} tries in all the policy of the queue {words}."
-    return ""
-
-
-def _own_steps(message: ReceivedMessage) -> list[dict[str, Any]]:
-    """What a message itself says of its way."""
-    steps: list[dict[str, Any]] = [
-        {
-            "tone": "w-ok",
-            "title": f"Arrived, {message.transport or 'by remote read'}",
-            "time": moment(message.arrived_time, "second"),
-            "detail": "",
-        },
-    ]
-    if message.abort_count:
-        steps.append(
-            {
-                "tone": "w-warn",
-                "title": f"Received and given back, {message.abort_count} times",
-                "time": Markup(""),
-                "detail": "the transactions were aborted",
-            }
-        )
-    if message.move_count:
-        steps.append(
-            {
-                "tone": "",
-                "title": f"Moved {message.move_count} times",
-                "time": Markup(""),
-                "detail": "",
-            }
-        )
-    return steps

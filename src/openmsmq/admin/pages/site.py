@@ -30,8 +30,9 @@ from .manager_pages import (
     settings_page,
     transactions_page,
 )
+from .message_pages import message_page
 from .overview_page import overview_page
-from .queue_pages import message_page, messages_tab, queues_page, watch_messages
+from .queue_pages import messages_tab, queues_page, watch_messages
 from .queue_tabs import activity_tab, delayed_tab, permissions_tab, settings_tab, subqueues_tab
 from .render import page as answer_with
 from .render import static
