@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import Any, Final
 
+import msgspec
 from starlette.datastructures import QueryParams
 
 from openmsmq.admin.api import machine
@@ -207,7 +208,7 @@ async def settings_page(
     if administrator:
         limits = [
             (name, value)
-            for name, value in (await calls.show_settings(caller)).items()
+            for name, value in msgspec.structs.asdict(caller.desk.settings).items()
             if isinstance(value, (int, float)) and name.startswith(("console_", "metrics_", "aud"))
         ]
         tokens = (await calls.list_tokens(caller)).tokens
