@@ -85,11 +85,14 @@ def forget_sequences_of_deleted_queues(patch: Patch) -> None:
 
 def refuse_without_the_sequence(patch: Patch) -> None:
     def refuse(
-        self: Any, message: Any, message_class: MessageClass, *_reason: str, ours: bool = True
+        self: Any,
+        message: Any,
+        message_class: MessageClass,
+        reason: str = "",
+        queue: Queue | None = None,
     ) -> None:
-        del ours
         self._streams.learn_address(message)
-        self._reject(message, message_class)
+        self._reject(message, message_class, reason, queue)
 
     patch.setattr(Reception, "_refuse_transactional", refuse)
 
@@ -357,6 +360,10 @@ def forget_what_is_being_checked(patch: Patch) -> None:
     patch.setattr(Receiver, "receive", receive)
 
 
+# Where to begin: what shows in one of a hundred runs only.
+FIRST_SEEDS: Final[dict[Callable[[Patch], None], int]] = {refuse_without_the_sequence: 140}
+
+
 # A machine with other work to do may need long for some seeds.
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
@@ -397,7 +404,8 @@ def test_the_simulation_notices(
     mutation: Callable[[Patch], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mutation(monkeypatch)
-    for seed in range(SEEDS):
+    first = FIRST_SEEDS.get(mutation, 0)
+    for seed in range(first, first + SEEDS):
         try:
             Simulation(seed).run()
         # A start that finds only a part of what belongs together ends with a KeyError.
