@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import openmsmq
 
-from .machine import process_tree, resident_bytes
+from .machine import cpu_seconds, process_tree, resident_bytes
 
 _PORTS: Final = ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https")
 # Scrapes every 5 s and keeps the sampler at once a second.
@@ -48,8 +48,7 @@ class Server(NamedTuple):
 
     def cpu_seconds(self) -> float:
         """What its process has spent so far."""
-        # What clock_getcpuclockid(3) returns on Linux: exact, while /proc counts ticks.
-        return time.clock_gettime(~self.process.pid << 3 | 2)
+        return cpu_seconds([self.process.pid])
 
     def console_bytes(self) -> int:
         """The resident memory of its console."""
