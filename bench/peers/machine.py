@@ -47,16 +47,17 @@ def cpu_seconds(processes: list[int]) -> float:
 
 
 def _cpu_clock(process: int) -> int:
-    """The clock of the processor time of a process: exact, while /proc counts in ticks.
+    """The clock of the processor time of a process, as clock_getcpuclockid(3) makes it on Linux.
 
-    As clock_getcpuclockid(3) makes it on Linux.
+    It counts nanoseconds, up to the last tick of a process that runs; /proc counts ticks.
     """
     return ~process << 3 | 2
 
 
-def waited_seconds() -> float:
-    """How long the main thread of this process has waited for a processor so far."""
-    return int((_PROC / "self" / "schedstat").read_text().split()[1]) / 1e9
+def waited_seconds(*processes: int) -> float:
+    """How long the main threads of processes have waited for a processor so far."""
+    texts = ((_PROC / str(process) / "schedstat").read_text() for process in processes)
+    return sum(int(text.split()[1]) for text in texts) / 1e9
 
 
 def thread_times(process: int) -> dict[int, tuple[float, float]]:
