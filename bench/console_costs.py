@@ -134,8 +134,8 @@ def _longest(server: Server, manager: openmsmq.QueueManager, seconds: float) -> 
     """The longest time that the event loop lets a small request wait for other work.
 
     It is the time from the request to its answer without what this process and the queue manager
-    wait for a processor: who gets one first is not up to either. The processor time that Linux
-    tells of a process that runs is as old as its last tick, too coarse for this.
+    wait for a processor: who gets one first is not up to either. Linux updates the processor
+    time of a running process at ticks only, which is too coarse for this.
     """
     processes = os.getpid(), server.process.pid
     longest = 0.0

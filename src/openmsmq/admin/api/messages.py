@@ -215,7 +215,7 @@ async def list_source(caller: Caller, source: Queue, name: str, query: BrowseQue
 
 
 async def look_up(caller: Caller, queue: str, lookup_id: str) -> ReceivedMessage:
-    """One message, also if a reader has it locked."""
+    """One message, even one that a reader has locked."""
     wanted = number(lookup_id)
     async with opened(caller, queue) as source:
         page = await source.ranges.browse(wanted - 1 if wanted > 1 else None, count=1)

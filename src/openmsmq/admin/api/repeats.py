@@ -22,13 +22,13 @@ KEPT_KEYS: Final = 10_000
 KEPT_BYTES: Final = 16 * 1024 * 1024
 LONGEST_KEY: Final = 200
 _DIGITS: Final = 32
-# Results in the audit log after which nobody knows whether the change was made.
+# Results in the audit log that leave open whether the change was made.
 _UNCERTAIN: Final = ("begun", "failed", Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE.name)
 _DONE: Final = ("done", "dry run")
 
 
 class RequestKey(NamedTuple):
-    """A key, whoever sent it included, and the request that it stands for, as digests."""
+    """A key with its sender, and the request that it stands for, as digests."""
 
     key: str
     request: str

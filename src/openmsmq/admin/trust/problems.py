@@ -156,7 +156,7 @@ def problem_of(error: MsmqError, *, changing: bool = False) -> Problem:
             503,
             "The tokens of this console cannot be read.",
             cause="Their file is damaged, or the console may not read it.",
-            # It is told to whoever asks: nothing of the file is in it.
+            # Every caller gets this text: it has nothing of the file.
             remedy="`openmsmq console token list` on its machine says what is wrong with it.",
             name="TOKENS_NOT_READ",
         )

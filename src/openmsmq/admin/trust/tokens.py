@@ -59,7 +59,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class TokensNotRead(ConfigError):
-    """The file of tokens cannot be read: nobody can tell who asks."""
+    """The file of tokens cannot be read, so callers cannot be identified."""
 
 
 class _TokenFile(msgspec.Struct, forbid_unknown_fields=True):
