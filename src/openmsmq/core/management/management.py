@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # Queues, sessions, clients or transactions that one step of a list looks at.
-LIST_STEP: Final = 50
+LIST_STEP: Final = 20
 # Choice: who may handle what could not be delivered may also see what is on its way, and who has
 # sessions and transactions.
 _SEE_TRAFFIC: Final = MachineRight.PEEK_DEADLETTER_MESSAGE
@@ -212,7 +212,7 @@ class Management:
         state = self._state
         marks = state.marks
         complete = not marks.knows(since)
-        marks.number += 1
+        marks.next_sample()
         head = SampleHead(
             number=marks.number,
             complete=complete,

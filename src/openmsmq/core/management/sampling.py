@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .sources import ClientSource, SessionSource
 
 # Queues, sessions and clients; outgoing queues; dead letters that one step looks at.
-SAMPLE_STEP: Final = 500
+SAMPLE_STEP: Final = 200
 OUTGOING_STEP: Final = 100
 DEAD_LETTER_STEP: Final = 5_000
 _ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
@@ -50,34 +50,22 @@ _LEFT_OUT: Final = frozenset((QueueRole.JOURNAL, QueueRole.OUTGOING))
 
 
 def queue_samples(state: State, since: int) -> Iterator[list[Any]]:
-    """The queues that changed since a sample, as columns."""
-    number = state.marks.number
-    numbers = list(state.queues)
+    """The queues that changed since a sample, all of them if it is 0, as columns."""
+    marks = state.marks
+    numbers = marks.changed(since) if since else list(state.queues)
     for part in in_parts(numbers, state.queues, SAMPLE_STEP):
-        queues = [queue for queue in part if queue.role not in _LEFT_OUT and _changed(queue, since)]
+        queues = [queue for queue in part if queue.role not in _LEFT_OUT]
         readers = [_readers(queue) if queue.descriptors else 0 for queue in queues]
         for queue, count in zip(queues, readers, strict=True):
-            # What is read, locked or delayed may change without a mark: it is sampled once more.
+            # What is read, locked or delayed may change unnoted: it is in the next sample, too.
             if count or queue.locked or queue.delayed:
-                queue.changed = number
+                marks.note(queue)
         yield [_columns(queues, readers, since)] if queues else []
-
-
-def _changed(queue: Queue, since: int) -> bool:
-    journal = queue.journal
-    return bool(
-        queue.changed >= since
-        or queue.locked
-        or queue.delayed
-        # Who only sends changes nothing.
-        or (queue.descriptors and _readers(queue))
-        or (journal is not None and journal.changed >= since)
-    )
 
 
 def _columns(queues: list[Queue], readers: list[int], since: int) -> QueueSample:
     counters = [queue.counters for queue in queues]
-    journals = [queue.journal for queue in queues]
+    journals = [queue.journal if queue.journaled else None for queue in queues]
     deleted = [
         (queue.number, reason_name(reason), count)
         for queue in queues
@@ -137,8 +125,9 @@ def _new_queues(queues: list[Queue]) -> NewQueues:
 def _oldest_arrived(queue: Queue) -> float:
     """When the oldest message came; 0 if there is none. Each lane has its oldest in front."""
     oldest = 0.0
-    left = queue.lanes.count
-    for lane in queue.lanes.lanes:
+    lanes = queue.lanes
+    left = lanes.count
+    for lane in lanes.lanes:
         if lane is not None and lane.count:
             arrived = lane.blocks[0][0].arrived
             if not oldest or arrived < oldest:

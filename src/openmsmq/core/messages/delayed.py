@@ -77,7 +77,7 @@ def delay_pending(messages: Sequence[Message], deliver_at: float) -> None:
 
 def set_aside(state: State, queue: Queue, messages: Sequence[Message]) -> None:
     """Keep messages until they are due."""
-    queue.changed = state.marks.number
+    state.marks.note(queue)
     for message in messages:
         queue.delayed[message.lookup_id] = message
         queue.reserved_bytes += message.size
@@ -88,7 +88,7 @@ def set_aside(state: State, queue: Queue, messages: Sequence[Message]) -> None:
 
 def _take_back(state: State, queue: Queue, message: Message) -> None:
     """A message does not wait any longer."""
-    queue.changed = state.marks.number
+    state.marks.note(queue)
     del queue.delayed[message.lookup_id]
     queue.reserved_bytes -= message.size
     state.totals.delayed_messages -= 1

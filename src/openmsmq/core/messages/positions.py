@@ -46,7 +46,7 @@ def count_messages(state: State, queue: Queue, count: int, size: int) -> None:
     totals.messages += count
     totals.bytes += size
     queue.total_bytes += size
-    queue.changed = state.marks.number
+    state.marks.note(queue)
     if count > 0:
         queue.counters.arrived_messages += count
         queue.counters.arrived_bytes += size

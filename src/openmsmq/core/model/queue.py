@@ -69,6 +69,7 @@ class Queue:
         "expected",
         "incoming",
         "journal",
+        "journaled",
         "lanes",
         "locked",
         "number",
@@ -108,6 +109,8 @@ class Queue:
         self.properties = properties
         self.parent = parent
         self.journal: Queue | None = None
+        # Whether the journal has ever held a message: it is looked at only then.
+        self.journaled = False
         self.subqueues: dict[str, Queue] = {}
         self.outgoing: OutgoingQueue | None = None
         self.lanes = Lanes()

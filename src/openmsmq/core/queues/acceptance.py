@@ -150,7 +150,7 @@ def count_refused(state: State, queue: Queue, reason: str, count: int) -> None:
     counters = queue.counters
     counters.refused[reason] = counters.refused.get(reason, 0) + count
     counters.last_refused = state.utc
-    queue.changed = state.marks.number
+    state.marks.note(queue)
 
 
 def journal_takes(state: State, journal: Queue, message: Message) -> bool:

@@ -139,7 +139,9 @@ def _free_number(state: State) -> int:
 def list_queue(state: State, queue: Queue) -> None:
     """Make the queue known by its number and its names."""
     state.queues[queue.number] = queue
-    queue.born = queue.changed = state.marks.number
+    queue.born = state.marks.number
+    if queue.role is not QueueRole.JOURNAL:
+        state.marks.note(queue)
     if queue.role is QueueRole.USER:
         state.totals.queues += 1
     if queue.outgoing is not None:
@@ -222,7 +224,10 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
     if queue.queue_type is QueueType.PUBLIC and attributes:
         publish(state, changed, caller, tuple(attributes))
     queue.properties = changed
-    queue.changed = state.marks.number
+    state.marks.note(queue)
+    # Their quota is that of the queue.
+    for subqueue in queue.subqueues.values():
+        state.marks.note(subqueue)
     if policy != queue.policy:
         queue.policy = policy
         schedule_retries(state, queue)

@@ -108,6 +108,9 @@ def _open(
     handle = _new_handle(state)
     descriptor = OpenQueueDescriptor(handle, queue, access, share, format_name, caller)
     queue.descriptors[handle] = state.descriptors[handle] = descriptor
+    if access is not _SEND:
+        # From now on its messages are locked and unlocked, which is not noted.
+        state.marks.note(queue)
     return descriptor
 
 
