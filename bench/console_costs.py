@@ -4,21 +4,20 @@
 """
 
 import json
-import os
 import statistics
 import tempfile
 import time
 import urllib.request
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Final
 
 import openmsmq
 from bench.peers.brokers import HOST, RabbitMQ, free_port
 from bench.peers.install import Missing, need_rabbitmq
-from bench.peers.machine import waited_seconds
-from bench.peers.watched import Server, give_histories, looking, make_queues, serving
+from bench.peers.turns import read_windows
+from bench.peers.watched import give_histories, looking, make_queues, serving
 from bench.report import Result
 
 BODY: Final = bytes(1024)
@@ -99,26 +98,35 @@ def _median_seconds(action: Callable[[], object]) -> float:
 
 def pauses(queues: int, depth: int, seconds: float, rounds: int) -> list[Result]:
     """The longest pause with those who look, beside a busy time without them."""
-    with serving(console=True) as server, openmsmq.connect(server.socket) as manager:
+    looks = {
+        "": "",
+        "a scrape": "scrape",
+        f"a browse of {depth:,} messages": "browse",
+        f"a list of {queues:,} queues": "list",
+    }
+    window = min(seconds, 1.0)
+    longest: dict[str, list[float]] = {name: [] for name in looks}
+    with ExitStack() as stack:
+        file = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "turns"
+        program = ("-m", "bench.peers.turns", str(file), str(window))
+        server = stack.enter_context(serving(console=True, program=program))
+        manager = stack.enter_context(openmsmq.connect(server.socket))
         make_queues(server, queues)
         manager.create_queue(BUSY)
         deep = manager.create_queue(DEEP)
         deep.send_many(openmsmq.Message(BODY) for _ in range(depth))
         server.scrape()
-        looks = {
-            "": "",
-            "a scrape": "scrape",
-            f"a browse of {depth:,} messages": "browse",
-            f"a list of {queues:,} queues": "list",
-        }
-        longest: dict[str, list[float]] = {name: [] for name in looks}
-        with looking(server, "busy", BUSY):
-            for _ in range(rounds):
-                for name, action in looks.items():
-                    with looking(server, action, DEEP) if action else nullcontext():
-                        # Until it is connected.
-                        time.sleep(min(seconds, 1.0))
-                        longest[name].append(_longest(server, manager, seconds))
+        stack.enter_context(looking(server, "consume", BUSY))
+        stack.enter_context(looking(server, "produce", BUSY))
+        for _ in range(rounds):
+            for name, action in looks.items():
+                with looking(server, action, DEEP) if action else nullcontext():
+                    # Until it is connected, and a window has begun.
+                    time.sleep(1.0 + window)
+                    begin = time.monotonic()
+                    time.sleep(seconds)
+                windows = read_windows(file)
+                longest[name] += [one.longest for one in windows if begin < one.end]
     floor, *others = (statistics.median(each) for each in longest.values())
     names = list(looks)[1:]
     return [
@@ -128,24 +136,6 @@ def pauses(queues: int, depth: int, seconds: float, rounds: int) -> list[Result]
             for name, pause in zip(names, others, strict=True)
         ),
     ]
-
-
-def _longest(server: Server, manager: openmsmq.QueueManager, seconds: float) -> float:
-    """The longest time that the event loop lets a small request wait for other work.
-
-    It is the time from the request to its answer without what this process and the queue manager
-    wait for a processor: who gets one first is not up to either. Linux updates the processor
-    time of a running process at ticks only, which is too coarse for this.
-    """
-    processes = os.getpid(), server.process.pid
-    longest = 0.0
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        waited, started = waited_seconds(*processes), time.perf_counter()
-        manager.queue_exists(BUSY)
-        taken = time.perf_counter() - started
-        longest = max(longest, taken - (waited_seconds(*processes) - waited))
-    return longest
 
 
 def memory(queues: int) -> list[Result]:

@@ -12,10 +12,10 @@ console. "Processor time" is what the process of the queue manager spends.
 
 With ten thousand queues, the floor of a sample is `ListQueues`, of a scrape that of RabbitMQ's
 `/metrics/per-object`. The floor of a page of 200 messages in a deep queue is the same page in a
-shallow one. "Longest pause" is the longest time that the event loop lets a request of a client wait
-beside a producer and a consumer, without what client and queue manager wait for a processor; its
-floor is that without anybody who looks. The floor of the memory of the console
-is 150 MB, that of the start with a console the start without.
+shallow one. "Longest pause" is the longest turn of the event loop within a second, in processor
+time, beside a producer and a consumer of express messages, as a median of all seconds; its floor is
+that without anybody who looks. The floor of the memory of the console is 150 MB, that of the start
+with a console the start without.
 """
 
 import contextlib

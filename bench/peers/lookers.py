@@ -1,8 +1,7 @@
 """Programs that keep a queue manager busy or look at it, again and again, each a process.
 
 Arguments: what to do, the socket of the queue manager, the address of its console, a queue. They
-have a low priority, those who look the lowest: so a pause is one of the queue manager, which
-always has a processor when it needs one, and not one of the machine.
+have a low priority, those who look the lowest.
 """
 
 import os
@@ -14,16 +13,21 @@ from typing import Final
 import openmsmq
 
 BODY: Final = bytes(1024)
-CHUNK: Final = 100
+CHUNK: Final = 1_000
 PAGE: Final = 1000
 
 
-def busy(manager: openmsmq.QueueManager, _console: str, queue: str) -> None:
-    """Send and receive."""
-    receiver, sender = manager.open_queue(queue, "receive"), manager.open_queue(queue, "send")
+def produce(manager: openmsmq.QueueManager, _console: str, queue: str) -> None:
+    """Send."""
+    sender = manager.open_queue(queue, "send")
     while True:
         sender.send_many(openmsmq.Message(BODY) for _ in range(CHUNK))
-        receiver.receive_many(CHUNK, timeout=5)
+
+
+def consume(manager: openmsmq.QueueManager, _console: str, queue: str) -> None:
+    """Receive."""
+    for _ in manager.open_queue(queue, "receive").messages():
+        pass
 
 
 def scrape(_manager: openmsmq.QueueManager, console: str, _queue: str) -> None:
@@ -51,7 +55,8 @@ def list_queues(manager: openmsmq.QueueManager, _console: str, _queue: str) -> N
 
 
 ACTIONS: Final[dict[str, Callable[[openmsmq.QueueManager, str, str], None]]] = {
-    "busy": busy,
+    "produce": produce,
+    "consume": consume,
     "scrape": scrape,
     "browse": browse,
     "list": list_queues,
@@ -59,6 +64,6 @@ ACTIONS: Final[dict[str, Callable[[openmsmq.QueueManager, str, str], None]]] = {
 
 
 if __name__ == "__main__":
-    os.nice(5 if sys.argv[1] == "busy" else 15)
+    os.nice(5 if sys.argv[1] in {"produce", "consume"} else 15)
     with openmsmq.connect(sys.argv[2]) as own:
         ACTIONS[sys.argv[1]](own, sys.argv[3], sys.argv[4])

@@ -54,12 +54,6 @@ def _cpu_clock(process: int) -> int:
     return ~process << 3 | 2
 
 
-def waited_seconds(*processes: int) -> float:
-    """How long the main threads of processes have waited for a processor so far."""
-    texts = ((_PROC / str(process) / "schedstat").read_text() for process in processes)
-    return sum(int(text.split()[1]) for text in texts) / 1e9
-
-
 def thread_times(process: int) -> dict[int, tuple[float, float]]:
     """User and system seconds of each thread of a process so far."""
     found: dict[int, tuple[float, float]] = {}

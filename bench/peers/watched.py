@@ -2,20 +2,24 @@
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from tools.compile import environment, is_fresh
 
 import openmsmq
 
 from .machine import cpu_seconds, process_tree, resident_bytes
 
 _PORTS: Final = ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https")
+_OPENMSMQ: Final = ("-c", "from openmsmq.cli import main; main()")
 # Scrapes every 5 s and keeps the sampler at once a second.
 _SCRAPER: Final = """
 import sys, time, urllib.request
@@ -61,8 +65,12 @@ class Server(NamedTuple):
 
 
 @contextlib.contextmanager
-def serving(*, console: bool) -> Iterator[Server]:
-    """A queue manager in a folder of its own."""
+def serving(*, console: bool, program: Sequence[str] = _OPENMSMQ) -> Iterator[Server]:
+    """A queue manager in a folder of its own, compiled if it can be, as with `make serve`.
+
+    Args:
+        program: what runs it, as arguments of Python.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ready = folder / "ready"
@@ -71,10 +79,11 @@ def serving(*, console: bool) -> Iterator[Server]:
         started = time.perf_counter()
         process = subprocess.Popen(
             [
-                *(sys.executable, "-c", "from openmsmq.cli import main; main()", "serve"),
+                *(sys.executable, *program, "serve"),
                 *("--data", str(folder / "data"), "--ready-file", str(ready), *off),
                 *("--console-port", port, "--log-level", "warning"),
             ],
+            env=environment() if is_fresh() else os.environ,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -16,7 +16,7 @@ MAX_BLOCK_BYTES: Final = 16 * 1024 * 1024
 # Messages that one step of a plan looks at.
 PLAN_STEP: Final = 20_000
 # Messages that one request looks through a queue for people.
-MAX_BROWSED: Final = 200
+MAX_BROWSED: Final = 50
 NO_SIZES: Final[list[int]] = []
 NO_LIMIT: Final = 1 << 62
 
