@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # Queues, sessions, clients or transactions that one step of a list looks at.
-LIST_STEP: Final = 20
+LIST_STEP: Final = 10
 # Choice: who may handle what could not be delivered may also see what is on its way, and who has
 # sessions and transactions.
 _SEE_TRAFFIC: Final = MachineRight.PEEK_DEADLETTER_MESSAGE

@@ -20,7 +20,7 @@ COPY_SIZE: Final = 4096
 # How long the requests of one client are carried out before others have their turn.
 SLICE_SECONDS: Final = 0.005
 # The same for a client that has asked for much.
-STEPS_SECONDS: Final = 0.0005
+STEPS_SECONDS: Final = 0.0001
 # How long a client may take to say who it is.
 HELLO_SECONDS: Final = 10.0
 _CREDENTIALS: Final = Struct("3i")
