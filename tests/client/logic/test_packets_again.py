@@ -9,6 +9,7 @@ from tests.wire.strategies import user_messages
 
 from openmsmq.client.logic import packets_again
 from openmsmq.client.logic.packets_again import PacketsAgain
+from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.message.message_properties_header import MESSAGE_PROPERTIES_SIZE
 from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
 from openmsmq.wire.message.user_message import UserMessage
@@ -32,7 +33,7 @@ DESTINATION = direct_address("OS:ab\\q")
 def again(builder: PacketsAgain, packet: bytes, **changes: Any) -> bytes | str:
     try:
         return builder.build(packet, cast("UserMessageOptions", changes))
-    except ValueError as exc:
+    except (MalformedPacket, ValueError) as exc:
         return str(exc)
 
 
@@ -56,6 +57,33 @@ def test_what_was_built_before_does_not_change_a_packet(packets: list[bytes], fi
                 whole = again(PacketsAgain(OPTIONS), one, **changes)
                 assert again(builder, one, **changes) == whole
                 assert again(builder, one, **changes) == whole
+
+
+@given(user_messages, st.data())
+def test_a_packet_with_another_byte_is_built_as_if_nothing_had_been(
+    packet: bytes, data: st.DataObject
+) -> None:
+    builder = PacketsAgain(OPTIONS)
+    for _ in range(2):
+        again(builder, packet)
+    other = bytearray(packet)
+    for _ in range(data.draw(st.integers(1, 3))):
+        other[data.draw(st.integers(0, len(packet) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    assert again(builder, bytes(other)) == again(PacketsAgain(OPTIONS), bytes(other))
+
+
+def test_a_message_with_another_extension_or_length_is_not_like_the_last() -> None:
+    first, other = (
+        build_user_message(destination_queue=DESTINATION, extension=extension, body=b"body")
+        for extension in (b"one", b"two")
+    )
+    builder = PacketsAgain(OPTIONS)
+    for _ in range(2):
+        builder.build(first, {})
+    assert UserMessage(builder.build(other, {})).extension == b"two"
+    builder.build(first, {})
+    with pytest.raises(MalformedPacket):
+        builder.build(first + first[-4:], {})
 
 
 def test_messages_with_other_labels_share_a_shape() -> None:
