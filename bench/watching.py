@@ -188,26 +188,25 @@ def samples(queues: int) -> list[Result]:
 
 
 def pages(depths: tuple[int, ...]) -> list[Result]:
-    """Pages at the front, in the middle and at the end of queues of several depths."""
-    found: list[Result] = []
-    floor = 0.0
+    """Pages at the front, in the middle and at the end of queues of several depths, in turn."""
+    taken: dict[str, list[float]] = {}
     with serving(console=False) as server, openmsmq.connect(server.socket) as manager:
+        places: dict[str, tuple[openmsmq.Queue, int | None, bool]] = {}
         for depth in depths:
             queue = manager.create_queue(rf".\private$\d{depth}")
             queue.send_many(openmsmq.Message(BODY) for _ in range(depth))
-            for place, lookup_id, backwards in (
-                ("front", None, False),
-                ("middle", _middle(queue, depth), False),
-                ("end", None, True),
-            ):
+            name = f"a page of {PAGE} at the {{}} of {depth:,} messages"
+            places[name.format("front")] = queue, None, False
+            places[name.format("middle")] = queue, _middle(queue, depth), False
+            places[name.format("end")] = queue, None, True
+        for _ in range(PAGES):
+            for name, (queue, lookup_id, backwards) in places.items():
                 started = time.perf_counter()
-                for _ in range(PAGES):
-                    queue.ranges.browse(lookup_id, backwards=backwards, count=PAGE, head_bytes=100)
-                seconds = (time.perf_counter() - started) / PAGES
-                floor = floor or seconds
-                name = f"a page of {PAGE} at the {place} of {depth:,} messages"
-                found.append(Result(name, 1 / seconds, seconds / floor, PAGE_LIMIT))
-    return found
+                queue.ranges.browse(lookup_id, backwards=backwards, count=PAGE, head_bytes=100)
+                taken.setdefault(name, []).append(time.perf_counter() - started)
+    costs = {name: statistics.median(seconds) for name, seconds in taken.items()}
+    floor = next(iter(costs.values()))
+    return [Result(name, 1 / cost, cost / floor, PAGE_LIMIT) for name, cost in costs.items()]
 
 
 def _middle(queue: openmsmq.Queue, depth: int) -> int:
