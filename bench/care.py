@@ -5,7 +5,7 @@ Reproduce with `python -m bench care` (or `make bench`); add `--json` for one ob
 "Search" looks for a text that occurs once in bodies of 1 KiB; its floor streams the same messages
 and looks at none. "Retry" is a job that sends recoverable messages to another queue and removes the
 originals, with its plan and its journal on disk; its floor receives them in a loop and sends them
-with the client, without any promise about crashes. The queue manager runs in the same process.
+with the client, without any promise about crashes. The queue manager is a real `openmsmq serve`.
 """
 
 import statistics
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 import openmsmq
+from bench.peers.watched import serving
 from bench.report import Result
 from openmsmq.care import parse_filter, place_of, search
 from openmsmq.care.jobs import JobKind, JobRunner, JobSpec, plan_job
@@ -32,12 +33,13 @@ TARGET: Final = r".\private$\target"
 
 def run(messages: int = MESSAGES, retried: int = RETRIED, rounds: int = ROUNDS) -> list[Result]:
     with (
-        tempfile.TemporaryDirectory(prefix="openmsmq-care-") as folder,
-        openmsmq.embedded(Path(folder) / "data", name="BENCH") as manager,
+        tempfile.TemporaryDirectory(prefix="openmsmq-care-") as jobs,
+        serving(console=False) as server,
+        openmsmq.connect(server.socket) as manager,
     ):
         return [
             *search_results(manager, messages, rounds),
-            *retry_results(manager, Path(folder) / "jobs", retried, rounds),
+            *retry_results(manager, Path(jobs), retried, rounds),
         ]
 
 
