@@ -2,7 +2,15 @@
 
 import pytest
 
-from openmsmq.care.pacing import BUSY_FACTOR, MAX_REST_SECONDS, MEMORY, REST_FACTOR, Pace
+from openmsmq.care.pacing import (
+    BUSY_FACTOR,
+    MAX_REST_SECONDS,
+    MEMORY_SECONDS,
+    REST_FACTOR,
+    Pace,
+)
+
+STEP = MEMORY_SECONDS / 50
 
 
 class Times:
@@ -20,48 +28,45 @@ class Times:
         self.rests.append(seconds)
         self.now += seconds
 
-    def work(self, own: float, waited: float) -> None:
-        self.own += own
-        self.now += own + waited
+    def steps(self, pace: Pace, count: int, own: float, waited: float) -> None:
+        for _ in range(count):
+            self.own += own
+            self.now += own + waited
+            pace.step_done()
 
 
 def test_there_is_no_rest_while_the_machine_answers_soon() -> None:
     times = Times()
-    pace = times.pace()
-    for _ in range(3):
-        times.work(0.01, 0.01 * BUSY_FACTOR - 0.001)
-        pace.step_done()
+    times.steps(times.pace(), 500, STEP, STEP * BUSY_FACTOR * 0.9)
     assert times.rests == []
 
 
-def test_who_had_to_wait_rests_for_longer_and_the_rest_is_no_wait() -> None:
+def test_work_that_waits_rests_for_longer_and_the_rest_is_no_wait() -> None:
     times = Times()
     pace = times.pace()
-    times.work(0.001, 0.002)
-    pace.step_done()
-    assert times.rests == [pytest.approx((1 - MEMORY) * 0.002 * REST_FACTOR)]
-    times.work(0.02, 0.0)
-    pace.step_done()
-    assert len(times.rests) == 1
-
-
-def test_one_wait_among_quick_steps_is_no_reason_to_rest() -> None:
-    times = Times()
-    pace = times.pace()
-    for _ in range(10):
-        times.work(0.01, 0.001)
-        pace.step_done()
-    times.work(0.01, 0.02)
-    pace.step_done()
+    times.steps(pace, 200, STEP, STEP * BUSY_FACTOR * 2)
+    taken = STEP + STEP * BUSY_FACTOR * 2
+    assert len(times.rests) > 100
+    assert times.rests[-1] == pytest.approx(taken * REST_FACTOR)
+    # Without waits it soon goes on at full speed.
+    times.rests.clear()
+    times.steps(pace, 200, STEP, 0.0)
+    assert len(times.rests) < 50
+    times.rests.clear()
+    times.steps(pace, 200, STEP, 0.0)
     assert times.rests == []
-    times.work(0.01, 0.02)
-    pace.step_done()
-    assert len(times.rests) == 1
+
+
+@pytest.mark.parametrize("steps", [0, 100])
+def test_one_wait_among_quick_steps_is_no_reason_to_rest(steps: int) -> None:
+    times = Times()
+    pace = times.pace()
+    times.steps(pace, steps, STEP, 0.0)
+    times.steps(pace, 1, STEP, 10 * STEP)
+    assert times.rests == []
 
 
 def test_a_rest_is_bounded() -> None:
     times = Times()
-    pace = times.pace()
-    times.work(0.01, 5.0)
-    pace.step_done()
+    times.steps(times.pace(), 1, 0.01, 5.0)
     assert times.rests == [MAX_REST_SECONDS]

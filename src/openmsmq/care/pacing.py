@@ -1,16 +1,19 @@
 """Pace: long work yields to a busy queue manager."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Final
 
-# The machine counts as busy when the last steps waited longer than BUSY_FACTOR times their own
-# processor time; the one before the last counts less, and so on. The rest is REST_FACTOR times that
-# wait, at most a tenth of a second, so that the work can be stopped soon.
-BUSY_FACTOR: Final = 0.65
-REST_FACTOR: Final = 20.0
+# The machine counts as busy while the work of about the last MEMORY_SECONDS waited for BUSY_FACTOR
+# times as long as it ran. Beside an idle queue manager it waits for 0.1 to 0.4, beside a busy one
+# for more than the double of what it runs.
+MEMORY_SECONDS: Final = 0.1
+BUSY_FACTOR: Final = 0.8
+# The rest is REST_FACTOR times as long as the step, at most a tenth of a second, so that the work
+# can be stopped soon.
+REST_FACTOR: Final = 8.0
 MAX_REST_SECONDS: Final = 0.1
-MEMORY: Final = 0.75
 
 
 class Pace:
@@ -30,9 +33,9 @@ class Pace:
         self._clock = clock
         self._own = own
         self._sleep = sleep
-        # Of the last steps, per step.
-        self._usual_wait = 0.0
-        self._usual_work = 0.0
+        # Of the steps so far, older ones count less; a first wait alone is no reason to rest.
+        self._waited = 0.0
+        self._worked = MEMORY_SECONDS
         self._begin()
 
     def _begin(self) -> None:
@@ -40,11 +43,12 @@ class Pace:
         self._spent = self._own()
 
     def step_done(self) -> None:
-        """A step is done: rest if it had to wait, then begin the next one."""
-        spent = self._own() - self._spent
-        waited = self._clock() - self._started - spent
-        self._usual_wait += (1 - MEMORY) * (waited - self._usual_wait)
-        self._usual_work += (1 - MEMORY) * (spent - self._usual_work)
-        if self._usual_wait > BUSY_FACTOR * self._usual_work:
-            self._sleep(min(REST_FACTOR * self._usual_wait, MAX_REST_SECONDS))
+        """A step is done: rest if the machine is busy, then begin the next one."""
+        worked = self._own() - self._spent
+        taken = self._clock() - self._started
+        remembered = math.exp(-taken / MEMORY_SECONDS)
+        self._worked = self._worked * remembered + worked
+        self._waited = self._waited * remembered + taken - worked
+        if self._waited > BUSY_FACTOR * self._worked:
+            self._sleep(min(REST_FACTOR * taken, MAX_REST_SECONDS))
         self._begin()

@@ -17,8 +17,8 @@ from .filters import Condition, Matcher
 from .pacing import Pace
 from .places import Place
 
-# Messages of one block: small enough that a search is stopped soon.
-BLOCK_ROWS: Final = 2000
+# Messages of one block: few enough that a search stops soon and others hardly wait for it.
+BLOCK_ROWS: Final = 500
 _GONE: Final = (Hresult.MQ_ERROR_QUEUE_NOT_FOUND, Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
 
 
