@@ -3,6 +3,7 @@
 from tests.cli.runner import run
 from tests.wire.frames import frame, frame_bytes
 
+from openmsmq.cli.demo.console import PAGES
 from openmsmq.cli.demo.packets import example_frames, round_trips
 from openmsmq.cli.demo.transfer import two_queue_managers
 
@@ -17,6 +18,11 @@ def test_the_demo_shows_the_example_and_every_kind_of_packet() -> None:
     assert " 200 seen by a cursor   200 received in order     0 left" in outcome.out
     assert "signed by Demo User, verified on arrival: sig20" in outcome.out
     assert "with a wrong password: MQ_ERROR_ACCESS_DENIED" in outcome.out
+    assert (
+        "\n8. The web console of beta, with messages from alpha\n   http://127.0.0.1:"
+        in outcome.out
+    )
+    assert outcome.out.count("  shown\n") == len(PAGES)
     assert "\nEverything above went as it should.\n" in outcome.out
     assert not {"FAULT", "DIFFERENT", "NOT NOTICED"} & set(outcome.out.split())
 

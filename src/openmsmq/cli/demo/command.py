@@ -42,7 +42,8 @@ def demo(
 
     Dissects the example session of the specification, makes a packet of every kind and reads it
     back, shows what becomes of a damaged one, lets two queue managers send each other messages,
-    reads a queue remotely over RPC, and archives and audits messages with Spark.
+    reads a queue remotely over RPC, archives and audits messages with Spark, and opens the pages of
+    a web console.
     """
     # Messages are refused on purpose below; the log of it is not for people who only watch.
     logging.getLogger("openmsmq").addHandler(logging.NullHandler())
@@ -51,25 +52,13 @@ def demo(
     failures = _show_example() + _show_round_trips(trips) + _show_damage(trips)
     failures += _show_transfers(_report_folder(output) if spark else None)
     failures += _show_routing()
+    failures += _show_console(keep=keep)
     if failures:
         typer.echo(f"openmsmq: {failures} steps of the demonstration failed", err=True)
         raise typer.Exit(1)
     typer.echo("\nEverything above went as it should.")
-    if keep:
-        _keep_console()
-    else:
-        typer.echo("`make demo KEEP=1` shows messages of two queue managers in the web console.")
-
-
-def _keep_console() -> None:
-    """Leave a console running that shows messages, until Ctrl-C."""
-    from .keeping import console_of, wait_for_interrupt
-    from .transfer import two_queue_managers
-
-    with two_queue_managers() as pair, console_of(pair) as address:
-        typer.echo(f"\nConsole of beta, with messages from alpha:\n   {address}")
-        typer.echo("The address works once, within 60 seconds. Ctrl-C ends the demonstration.")
-        wait_for_interrupt()
+    if not keep:
+        typer.echo("`make demo KEEP=1` leaves the console open, with messages to look at.")
 
 
 def _show_example() -> int:
@@ -155,6 +144,29 @@ def _show_routing() -> int:
         f"{arrived}, {acknowledged}  {routed.seconds:5.2f} s"
     )
     return int(not routed.good)
+
+
+def _show_console(*, keep: bool) -> int:
+    """Open the pages of a console; return how many did not show what they have to.
+
+    Args:
+        keep: leave it open until Ctrl-C, if all is well.
+    """
+    from .console import console_of, wait_for_interrupt
+    from .transfer import two_queue_managers
+
+    typer.echo("\n8. The web console of beta, with messages from alpha")
+    with two_queue_managers() as pair, console_of(pair) as console:
+        typer.echo(f"   {console.address}")
+        pages = console.look()
+        for page, good in pages.items():
+            typer.echo(f"   {page:<26}  {'shown' if good else 'NOT AS IT SHOULD BE'}")
+        failures = list(pages.values()).count(False)
+        if keep and not failures:
+            typer.echo(f"   open {console.link()}")
+            typer.echo("   The link works once, within 60 seconds. Ctrl-C ends the demonstration.")
+            wait_for_interrupt()
+    return failures
 
 
 def _show_encrypted(pair: "Pair") -> int:

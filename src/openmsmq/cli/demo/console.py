@@ -1,4 +1,4 @@
-"""The console of the demonstration, left running with its messages."""
+"""The part of the demonstration that starts a web console, signs in and looks at its pages."""
 
 import json
 import signal
@@ -8,10 +8,13 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
+from urllib.error import HTTPError
+from urllib.parse import quote
 
 from openmsmq import Message
 from openmsmq.wire.errors import ConfigError
@@ -19,12 +22,60 @@ from openmsmq.wire.errors import ConfigError
 from .transfer import Pair
 
 START_SECONDS: Final = 30.0
+SHOW_SECONDS: Final = 10.0
 COUNT: Final = 40
 
 
+# What a newcomer opens first, and a word that its page has.
+PAGES: Final = {
+    "/": "beta",
+    "/queues": "exact",
+    r"/queues/private$\exact": "Payment 0",
+    "/dead-letters": "MQMSG_CLASS_NACK_RECEIVE_TIMEOUT",
+    "/metrics": "msmq_queue_messages",
+}
+
+
+class Console(NamedTuple):
+    """A console that runs.
+
+    Attributes:
+        address: where it listens.
+        folder: its files.
+    """
+
+    address: str
+    folder: Path
+
+    def link(self) -> str:
+        """An address that signs in to it, once."""
+        return self.address + _link(self.folder / "link.sock")
+
+    def look(self) -> dict[str, bool]:
+        """Sign in and open its pages; whether each shows what it has to."""
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(self.link(), timeout=START_SECONDS):
+            pass
+        return {page: self._shows(browser, page, word) for page, word in PAGES.items()}
+
+    def _shows(self, browser: urllib.request.OpenerDirector, page: str, word: str) -> bool:
+        # The first sample of the queue manager may still be on its way.
+        deadline = time.monotonic() + SHOW_SECONDS
+        while True:
+            with (
+                suppress(HTTPError),
+                browser.open(self.address + quote(page), timeout=30) as answer,
+            ):
+                if word in answer.read().decode():
+                    return True
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.1)
+
+
 @contextmanager
-def console_of(pair: Pair) -> Iterator[str]:
-    """A console for the receiver, with messages to look at; an address that signs in to it."""
+def console_of(pair: Pair) -> Iterator[Console]:
+    """A console for the receiver, with messages to look at."""
     _leave_messages(pair)
     with tempfile.TemporaryDirectory(prefix="openmsmq-demo-console-") as name:
         command = ("console", "--port", "0", "--folder", name, "--socket", pair.receiver.address)
@@ -42,7 +93,7 @@ def console_of(pair: Pair) -> Iterator[str]:
             words = console.stdout.readline().split()
             if len(words) < 2:
                 raise ConfigError("the console does not start")
-            yield words[1].rstrip("/") + _link(Path(name) / "link.sock")
+            yield Console(words[1].rstrip("/"), Path(name))
         finally:
             console.terminate()
             console.wait()
