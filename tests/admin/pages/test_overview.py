@@ -23,6 +23,8 @@ def test_totals_are_said_to_be_those_of_all_queues(tmp_path: Path) -> None:
         assert ">in 2 queues<" in page()
         assert "payments" not in page()
         assert ">for other machines<" in page()
+        # Nobody reads it, but its messages have only just arrived.
+        assert ">0 queues unread for 1 min<" in page()
 
 
 def test_a_queue_that_was_just_made_has_all_its_tabs(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def _headline(status: dict[str, Any], queues: int, free: int) -> list[str]:
 
 
 def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list[dict[str, Any]]:
-    figures = caller.desk.figures
+    figures, patience = caller.desk.figures, caller.desk.settings.console_unread_seconds
     status, totals = figures.status, figures.totals("1h")
     unread = [row for row in rows if row.unread]
     oldest = max((row for row in rows if row.oldest), key=lambda r: r.oldest or 0.0, default=None)
@@ -133,7 +133,7 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
         figure(
             "Received",
             rate(receives[-1] if receives else 0.0),
-            count_text(len(unread), "queue") + " without a reader",
+            f"{count_text(len(unread), 'queue')} unread for {duration_text(patience)}",
             receives,
             "/s",
         ),
