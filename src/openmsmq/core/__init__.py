@@ -1,1 +1,1 @@
-"""One queue manager, pure: the events of MS-MQDMPR, with no sockets, clock or disk of its own."""
+"""One queue manager: the events of MS-MQDMPR, without sockets, clock or disk."""

@@ -1,4 +1,4 @@
-"""What happens in the queue manager without being the answer to a call."""
+"""Events of the queue manager that are not the result of a call."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that is reported once batch `depends` is durable (0: at once)."""
+    """An event, reported once batch `depends` is durable (0: at once)."""
 
     depends: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSatisfied(Event):
-    """A waiting read got messages."""
+    """A waiting read is satisfied."""
 
     read: ReadRequest
     messages: list[Message]
@@ -41,7 +41,7 @@ class ReadEnded(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceptionEnded(Event):
-    """Messages of another machine that had to wait for checks were dealt with."""
+    """Messages of another machine that waited for checks were processed."""
 
     owner: InletOwner
     read: object
@@ -50,7 +50,7 @@ class ReceptionEnded(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureFormFound(Event):
-    """A source queue manager writes its signatures in a form that it did not use before."""
+    """A source queue manager uses a form of signatures that it did not use before."""
 
     source: UUID
     form: str
@@ -60,7 +60,7 @@ class SignatureFormFound(Event):
 class MessagesDeleted(Event):
     """Message Position Deleted ([MS-MQDMPR] 3.1.7.2.1) for several messages.
 
-    Told of every message that left for a negative reason, and of every received one that asked for
+    Covers every message that left for a negative reason, and every received one that asked for
     an acknowledgment or a journal copy or is transactional.
     """
 
@@ -71,28 +71,28 @@ class MessagesDeleted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesLeftUnread(MessagesDeleted):
-    """The same, where the reason is a negative one."""
+    """Message Position Deleted for a negative reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesMoved(Event):
-    """An administrator moved messages of an outgoing queue elsewhere."""
+    """An administrator moved messages of an outgoing queue to another queue."""
 
     queue: Queue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingAvailable(Event):
-    """An outgoing queue has new messages to transfer, none before batch `depends` is durable."""
+    """An outgoing queue has new messages; they may leave once batch `depends` is durable."""
 
     queue: Queue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDropped(Event):
-    """A message, a copy of it or an acknowledgment about it found no place.
+    """A message, a copy of it or an acknowledgment about it could not be placed in a queue.
 
-    `identifier` is that of the message, as packets have it; `queue` is where `what` should go.
+    `identifier` is that of the message, as in packets; `queue` is the destination of `what`.
     """
 
     what: str
@@ -134,7 +134,7 @@ class QueueResumed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionNoted(Event):
-    """The connection history of an outgoing queue has another entry."""
+    """The connection history of an outgoing queue has a new entry."""
 
     queue: Queue
     entry: ConnectionHistoryEntry

@@ -1,7 +1,7 @@
-"""Holder: everything that one client has open, begun and waiting, and gives back at its end.
+"""Holder: the open queues, transactions and waiting reads of one client.
 
-A session of the local protocol is a holder, and so is whatever else stands for one client of the
-queue manager: closing it runs down everything that the client left.
+A session of the local protocol is a holder, and so is anything else that stands for one client of
+the queue manager: closing the holder releases everything that the client left open.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class HolderLimits(NamedTuple):
     """How much one client may hold at a time."""
 
-    # More than a client keeps open to send by name.
+    # More than the number of queues that a client keeps open to send by name.
     queues: int = 32_768
     cursors: int = 10_000
     transactions: int = 1_000
@@ -40,11 +40,11 @@ DEFAULT_LIMITS: Final = HolderLimits()
 
 
 class Holder:
-    """What one client holds.
+    """The resources of one client.
 
-    Queues and cursors get numbers that are never used again; for a queue the client may choose one
-    below 0. It numbers its transactions and its waiting reads itself; 0 stands for no cursor and no
-    transaction.
+    Queues and cursors get numbers that are never reused; for a queue the client may choose a
+    negative one. It numbers its transactions and its waiting reads itself; 0 stands for no cursor
+    and no transaction.
     """
 
     __slots__ = (
@@ -66,7 +66,7 @@ class Holder:
         self.open: dict[int, OpenQueueDescriptor] = {}
         self.cursors: dict[int, Cursor] = {}
         self.transactions: dict[int, Transaction] = {}
-        # Added by the requester of the read, removed by the read's owner at its end.
+        # Added by the requester of the read, removed by the owner of the read when it ends.
         self.waiting: dict[int, ReadRequest] = {}
 
     def _new_handle(self) -> int:
@@ -87,7 +87,7 @@ class Holder:
         """Open a queue; return its handle.
 
         Args:
-            handle: below 0, of the client's choice; 0 to be given one.
+            handle: a negative number chosen by the client; 0 to be given one.
 
         Raises:
             QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES, MQ_ERROR_INVALID_HANDLE, and as
@@ -115,7 +115,7 @@ class Holder:
         return descriptor
 
     def close_queue(self, handle: int) -> None:
-        """Close a queue and its cursors; its reads end, what it had locked goes back in place.
+        """Close a queue and its cursors; its reads end, messages that it locked go back in place.
 
         Raises:
             QueueError: MQ_ERROR_INVALID_HANDLE.
@@ -199,14 +199,14 @@ class Holder:
         return transaction
 
     def release(self, number: int) -> None:
-        """A transaction whose outcome does not depend on this client any more."""
+        """Hand over a transaction whose outcome no longer depends on this client."""
         del self.transactions[number]
 
     def end(self, number: int, *, commit: bool) -> Result:
         """Commit or abort a transaction.
 
         Raises:
-            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, and as the commit is refused.
+            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, and the errors of the commit.
         """
         transaction = self.transaction(number)
         if transaction is None:
@@ -219,7 +219,7 @@ class Holder:
     # Waiting reads
 
     def require_wait(self, number: int) -> None:
-        """Refuse a read that may wait, if it could not be kept.
+        """Refuse a read that may have to wait if it could not be kept.
 
         Raises:
             QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES, MQ_ERROR_INVALID_PARAMETER.
@@ -231,7 +231,7 @@ class Holder:
             )
 
     def cancel(self, number: int) -> bool:
-        """End a waiting read; False if there is none, or messages for it are on their way."""
+        """End a waiting read; False if there is none, or its messages are on their way."""
         read = self.waiting.get(number)
         if read is None or read.descriptor.queue is None:
             return False
@@ -239,28 +239,28 @@ class Holder:
         return self._manager.traffic.cancel(read.descriptor.queue, read.tag, code) == Hresult.MQ_OK
 
     def pause(self) -> None:
-        """The client cannot take more at the moment: its waiting reads give way to others."""
+        """The client cannot take more for now: its waiting reads let others go first."""
         self._manager.traffic.pause_reads(self.waiting.values())
 
     def resume(self) -> None:
-        """The client can take more again."""
+        """The client can take messages again."""
         if not self._stopped:
             self._manager.traffic.resume_reads(list(self.waiting.values()))
 
     # The end
 
     def stop(self) -> None:
-        """The client is about to be cut off: its waiting reads take nothing more."""
+        """The client is about to be disconnected: its waiting reads take no more messages."""
         self._stopped = True
         for read in self.waiting.values():
             read.paused = True
 
     def close(self) -> None:
-        """Give everything back in place; nothing is left to give back the second time."""
-        # Its reads end with the queues that it closes; until then they take nothing that goes back.
+        """Release everything; a second call does nothing."""
+        # Its reads end with its queues; until then they take none of the messages that go back.
         self.stop()
         for transaction in self.transactions.values():
-            # A coordinator, or a participant that was lost, may have ended it before.
+            # A coordinator, or the loss of a participant, may have ended it before.
             if transaction.state is not TransactionState.FINISHED:
                 self._manager.traffic.abort(transaction.identifier)
         self.transactions.clear()
@@ -272,7 +272,7 @@ class Holder:
 
 
 def require_room(count: int, limit: int, what: str) -> None:
-    """Refuse a client that wants to hold more than it may.
+    """Refuse a client that exceeds its limit.
 
     Raises:
         QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.

@@ -1,6 +1,6 @@
-"""Definitions: what there is as a file, and what a file changes.
+"""Definitions: the state of a queue manager as a file, and the changes that a file makes.
 
-`exporting.export` says how things are. `planning.plan` compares a file with that, makes every check
-and returns a `Plan`; `Plan.carry_out` changes things in one step, so that all of it is in one
-batch of the store, and two files at a time do not mix.
+`exporting.export` returns the current state. `planning.plan` compares a file with it, makes every
+check and returns a `Plan`; `Plan.carry_out` makes all changes in one step, so that they are in one
+batch of the store and two files applied at a time do not mix.
 """

@@ -33,20 +33,21 @@ class Definer:
         self._redirections = redirections
 
     def export(self, *, caller: Caller, accounts: Accounts) -> Definitions:
-        """Everything that definitions can say.
+        """Everything that definitions can describe.
 
         Raises:
-            AccessDenied: the caller may not see all of it.
+            AccessDenied: the caller may not see some of it.
         """
         return export(self._state, caller=caller, accounts=accounts)
 
     def plan(
         self, definitions: Definitions, options: PlanOptions, *, caller: Caller, accounts: Accounts
     ) -> Plan:
-        """What definitions change; nothing is changed yet.
+        """The changes that definitions ask for; nothing is changed yet.
 
         Raises:
-            QueueError: one is wrong or not allowed; the text begins with its place in the file.
+            QueueError: a definition is wrong or not allowed; the text begins with its place in the
+            file.
         """
         plan = Plan()
         queues = QueuePlanner(self._state, plan, caller=caller, accounts=accounts, options=options)

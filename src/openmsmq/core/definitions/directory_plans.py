@@ -1,6 +1,6 @@
-"""What a file of definitions changes about the directory: sites, routing links, distribution lists.
+"""Changes to the directory by a file of definitions: sites, routing links, distribution lists.
 
-Other queue managers share the directory: what a file does not list stays, unless it is pruned.
+Other queue managers share the directory: objects missing from the file stay, unless pruned.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class DirectoryPlanner:
         self._plan = plan
         self._caller = caller
         self._options = options
-        # Identifiers of sites by name, in small letters; those to be made, too.
+        # Identifiers of sites by name in lower case, including those to be created.
         self._sites: dict[str, UUID] = {}
-        # What the file does not list, by kind.
+        # Objects missing from the file, by kind.
         self._unlisted: list[tuple[str, str, Callable[[], None]]] = []
 
     def editor(self, place: str) -> TopologyEditor:
-        """What reads and changes the directory.
+        """The access to the directory.
 
         Raises:
-            QueueError: there is none, it is offline, or the caller may not.
+            QueueError: there is no directory, it is offline, or the caller may not use it.
         """
         state = self._state
         if state.directory is None:
@@ -69,7 +69,7 @@ class DirectoryPlanner:
         """Add and change sites.
 
         Raises:
-            QueueError: a site is wrong, or the caller may not.
+            QueueError: a site is wrong, or the caller may not change it.
         """
         editor = self.editor("$.sites")
         present = {site.name.casefold(): site for site in editor.sites()}
@@ -93,7 +93,7 @@ class DirectoryPlanner:
                 self._leave_out("site", site.name, _deed(editor.remove_site, site.name))
 
     def _check_unused(self, editor: TopologyEditor, site: Site) -> None:
-        """Refuse to remove a site in which there are servers."""
+        """Refuse to remove a site that has servers."""
         for server in editor.servers():
             if site.identifier in server.site_identifier_list:
                 raise refusal(
@@ -111,7 +111,7 @@ class DirectoryPlanner:
         """Add and change routing links.
 
         Raises:
-            QueueError: a link is wrong, or the caller may not.
+            QueueError: a link is wrong, or the caller may not change it.
         """
         editor = self.editor("$.links")
         names = {identifier: name for name, identifier in self._sites.items()}
@@ -173,7 +173,7 @@ class DirectoryPlanner:
         """Add and change distribution lists.
 
         Raises:
-            QueueError: a list is wrong, or the caller may not.
+            QueueError: a list is wrong, or the caller may not change it.
         """
         editor = self.editor("$.distribution_lists")
         present = {entry.name.casefold(): entry for entry in editor.lists()}
@@ -208,7 +208,7 @@ class DirectoryPlanner:
         self._unlisted.append((kind, name, deed))
 
     def finish(self) -> None:
-        """Plan what becomes of things that the file does not list.
+        """Plan to report or delete the objects that the file does not list.
 
         Raises:
             QueueError: a link that stays leads to a site that is to be removed.
@@ -217,7 +217,7 @@ class DirectoryPlanner:
         removed = {name.casefold() for kind, name, _ in self._unlisted if kind == "site"}
         if prune and removed:
             self._check_links(removed)
-        # Links go before the sites that they lead to.
+        # Links are removed before the sites that they lead to.
         for kind, name, deed in sorted(self._unlisted, key=lambda entry: entry[0] == "site"):
             change = Change(action="delete" if prune else "unlisted", kind=kind, name=name)
             self._plan.add([change], deed if prune else None)
@@ -234,7 +234,7 @@ class DirectoryPlanner:
 def _deed(
     function: Callable[..., object], *arguments: object, **named: object
 ) -> Callable[[], None]:
-    """A change of the directory; what it refuses then is told as it is."""
+    """Make a change of the directory; its refusals become errors of definitions."""
 
     def carry_out() -> None:
         with _explained("directory"):
@@ -245,7 +245,7 @@ def _deed(
 
 @contextmanager
 def _explained(place: str) -> Iterator[None]:
-    """A fault of the directory as a refusal of definitions."""
+    """A directory error as an error of definitions."""
     try:
         yield
     except ConfigError as exc:

@@ -1,4 +1,4 @@
-"""How things are, as definitions."""
+"""Export: the current state as definitions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from openmsmq.security.principals import Accounts
 
 
-# Rights, redirections, and what is on its way to other machines.
+# Permissions, redirections, outgoing queues.
 _SEE: Final = (
     MachineRight.GET_MACHINE_PERMISSIONS
     | MachineRight.GET_MACHINE_PROPERTIES
@@ -46,12 +46,12 @@ _SEE: Final = (
 
 
 def export(state: State, *, caller: Caller, accounts: Accounts) -> Definitions:
-    """Everything that definitions can say about a queue manager.
+    """Everything that definitions can describe about a queue manager.
 
     Raises:
         AccessDenied: the caller may not read the permissions of a queue or of the queue manager.
     """
-    # Choice: as for changes, an administrator needs no right of the single queue.
+    # Choice: as for changes, an administrator needs no right on the single queue.
     reader = SYSTEM_CALLER if caller.is_local_admin else caller
     check_machine_right(state, reader, _SEE)
     queues = [queue for queue in state.queues.values() if queue.role is QueueRole.USER]
@@ -91,7 +91,7 @@ class _DirectoryGroups(TypedDict, total=False):
 
 
 def _directory(state: State, accounts: Accounts) -> _DirectoryGroups:
-    """What the directory has; nothing without one, or while it is offline."""
+    """The directory's part; empty without a directory, or while it is offline."""
     if state.directory is None or not state.directory.version():
         return {}
     editor = TopologyEditor(state.directory, utc=state.utc)
@@ -138,7 +138,7 @@ _HANDLING: Final[dict[ReceiveErrorHandling, Literal["none", "move", "reject", "d
 
 
 def define_queue(queue: Queue, *, accounts: Accounts) -> QueueDefinition:
-    """One queue, whole."""
+    """All properties of one queue."""
     properties = queue.properties
     privacy: dict[int, Literal["none", "optional", "body"]] = {0: "none", 1: "optional", 2: "body"}
     return QueueDefinition(

@@ -1,4 +1,4 @@
-"""Where in a file of definitions something is wrong."""
+"""The place of an error in a file of definitions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 @contextmanager
 def at(place: str) -> Iterator[None]:
-    """Add a place such as `$.queues[3].quota` to an error that occurs inside."""
+    """Prefix errors raised inside with a place such as `$.queues[3].quota`."""
     try:
         yield
     except QueueError as exc:

@@ -1,7 +1,7 @@
-"""Keys of queue managers and certificates of users in definitions: by digest, compared only.
+"""Keys of queue managers and certificates of users in definitions: compared by digest only.
 
-A file cannot bring a key or a certificate. It says which ones are to be in the directory, and what
-is missing or not listed is told.
+A file cannot add a key or a certificate. It lists those that the directory is expected to have;
+missing and unlisted ones are reported.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def certificates_in(
 
 
 def plan_keys(plan: Plan, editor: TopologyEditor, wanted: tuple[KeyDefinition, ...]) -> None:
-    """Tell which keys differ.
+    """Report the keys that differ.
 
     Raises:
         QueueError: a queue manager is listed twice.
@@ -72,10 +72,10 @@ def plan_certificates(
     wanted: tuple[CertificateDefinition, ...],
     accounts: Accounts,
 ) -> None:
-    """Tell which certificates differ.
+    """Report the certificates that differ.
 
     Raises:
-        QueueError: a principal is not known.
+        QueueError: a principal is unknown.
     """
     listed: set[tuple[str, str]] = set()
     for number, definition in enumerate(wanted):

@@ -1,4 +1,4 @@
-"""A plan: what a file of definitions changes."""
+"""A plan: the changes that a file of definitions makes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One difference between a file and how things are.
+    """One difference between a file and the current state.
 
     Attributes:
-        action: `create`, `change`, `recreate`, `delete`, `unlisted` for what stays although the
-            file does not have it, or `missing` for what the file cannot bring.
+        action: `create`, `change`, `recreate`, `delete`, `unlisted` for what exists although the
+            file does not list it, or `missing` for what the file cannot add.
         kind: `queue`, `machine`, `outgoing`, `redirection`, `site`, `link`, `distribution list`,
             `key` or `certificate`.
         name: of the queue, destination or URL; empty for the queue manager.
-        property, before, after: of a change; of a queue that is deleted with its messages, how
-            many it holds.
+        property, before, after: the changed property; for a queue that is deleted with its
+        messages, their number.
     """
 
     action: str
@@ -35,10 +35,10 @@ class PlanOptions:
     """What a file may do beyond creating and changing.
 
     Attributes:
-        prune: delete queues that it does not list.
-        force: delete queues that hold messages, too.
-        recreate: replace an empty queue if what differs cannot be changed.
-        compare: only tell what differs, queues that cannot be replaced included.
+        prune: delete queues that the file does not list.
+        force: delete queues even if they hold messages.
+        recreate: replace an empty queue if a differing property cannot be changed.
+        compare: only report differences, including queues that cannot be replaced.
     """
 
     prune: bool = False
@@ -48,7 +48,7 @@ class PlanOptions:
 
 
 class Plan:
-    """Everything that a file changes; nothing is changed before `carry_out`."""
+    """All changes that a file makes; nothing is changed before `carry_out`."""
 
     __slots__ = ("_deeds", "changes")
 
@@ -57,22 +57,22 @@ class Plan:
         self._deeds: list[Callable[[], object]] = []
 
     def add(self, changes: list[Change], deed: Callable[[], object] | None) -> None:
-        """Changes that one deed makes; None if they are only told."""
+        """Add changes that one deed makes; None if they are only reported."""
         self.changes += changes
         if deed is not None:
             self._deeds.append(deed)
 
     @property
     def needs_room(self) -> bool:
-        """Whether more is stored afterwards than before."""
+        """Whether the changes need more storage."""
         return any(change.action in ("create", "change", "recreate") for change in self.changes)
 
     def carry_out(self, *, disk_full: bool) -> None:
         """Make all changes.
 
         Raises:
-            QueueError: the disk is full, and nothing was changed; or the directory refuses a
-                change, and those before it were made.
+            QueueError: the disk is full, and nothing was changed; or the directory refused a
+                change, and the changes before it were made.
         """
         if disk_full and self.needs_room:
             raise QueueError(

@@ -1,4 +1,4 @@
-"""What a file of definitions changes about queues and the rights of the queue manager."""
+"""Changes to queues and to the permissions of the queue manager by a file of definitions."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     from openmsmq.security.principals import Accounts
     from openmsmq.wire.definitions.model import PermissionDefinition, QueueDefinition
 
-# Definitions that one file may have: all of them are carried out in one step.
+# The limit of definitions in one file: all of them are carried out in one step.
 MAX_QUEUES: Final = 20_000
 
 
 class QueuePlanner:
-    """Compares definitions with queues, in the name of a caller, and adds to a plan."""
+    """Compares definitions with queues on behalf of a caller, and adds to a plan."""
 
     def __init__(
         self,
@@ -72,8 +72,8 @@ class QueuePlanner:
         self._state = state
         self._plan = plan
         self._caller = caller
-        # Choice: an administrator keeps definitions also of queues that grant it nothing, as it
-        # may take possession of them anyway; messages in them stay closed to it.
+        # Choice: an administrator manages definitions even of queues that grant it nothing, as it
+        # may take ownership of them anyway; their messages stay closed to it.
         self._changer = SYSTEM_CALLER if caller.is_local_admin else caller
         self._accounts = accounts
         self._options = options
@@ -93,7 +93,7 @@ class QueuePlanner:
                 key = self._key(definition.path)
             if listed.setdefault(key, number) != number:
                 raise refusal(f"{place}.path", f"queues[{listed[key]}] has the same path")
-        # Those that leave come first: they make room.
+        # Deletions come first: they make room.
         for queue in _user_queues(self._state):
             if queue.path.lower() not in listed:
                 self._plan_unlisted(queue)
@@ -101,7 +101,7 @@ class QueuePlanner:
             self._plan_queue(definition, f"$.queues[{number}]")
 
     def _key(self, path: str) -> str:
-        # A path without a computer is one of this machine.
+        # A path without a computer names a queue of this machine.
         text = path if _has_computer(path) else f".\\{path}"
         name = parse_local_path(self._state, text).queue_name
         if name.suffix is not Suffix.NONE or name.scope is QueueScope.SYSTEM:
@@ -122,7 +122,7 @@ class QueuePlanner:
                 f"{queue.path} is not listed and holds {_count_text(count)}",
                 remedy="List it, empty it first, or delete it with its messages: --force.",
             )
-        # What is lost with it; an empty queue loses nothing.
+        # The messages lost with the queue; an empty queue loses none.
         held = {"property": "messages", "before": f"{count:,}"} if count else {}
         change = Change(action="delete", kind="queue", name=queue.path, **held)
         self._plan.add([change], lambda: self._delete(queue))
@@ -131,7 +131,7 @@ class QueuePlanner:
         try:
             delete_queue(self._state, queue, caller=self._changer)
         except QueueError as exc:
-            # The directory has forgotten a public queue already.
+            # The directory has deleted a public queue already.
             if exc.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
                 raise
 
@@ -268,7 +268,7 @@ class QueuePlanner:
     # The queue manager
 
     def plan_machine(self, definitions: tuple[PermissionDefinition, ...]) -> None:
-        """Change the rights of the queue manager.
+        """Change the permissions of the queue manager.
 
         Raises:
             QueueError: as for queues.
@@ -295,7 +295,7 @@ class QueuePlanner:
 
 
 def _attributes(definition: QueueDefinition, place: str) -> dict[str, Any]:
-    """The properties of a definition as the core has them, checked."""
+    """The checked properties of a definition, by their names in the core."""
     values: dict[str, Any] = {
         "label": definition.label,
         "journaling": definition.journal,
@@ -347,7 +347,7 @@ def _user_queues(state: State) -> Iterator[Queue]:
 
 
 def _held(queue: Queue) -> int:
-    """Messages that would be deleted with a queue: delayed ones and copies in its journal, too."""
+    """The messages that would be deleted with a queue, including delayed and journal messages."""
     parts = [queue, *queue.subqueues.values(), *([queue.journal] if queue.journal else [])]
     return sum(part.count + len(part.pending) + len(part.delayed) for part in parts)
 

@@ -1,4 +1,4 @@
-"""Permissions of definitions: words, masks and security descriptors."""
+"""Permissions in definitions: words, masks and security descriptors."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -31,10 +31,11 @@ def parse_entries(
     accounts: Accounts,
     rights: Callable[[Iterable[str]], int],
 ) -> Entries:
-    """The rights that definitions name.
+    """The rights that a definition grants and denies.
 
     Raises:
-        QueueError: a word is wrong, or two entries contradict each other; it names the place.
+        QueueError: a word is invalid, or two entries contradict each other; the text names the
+        place.
     """
     entries: Entries = {}
     for number, definition in enumerate(definitions):
@@ -50,7 +51,7 @@ def parse_entries(
         if allow & deny:
             raise refusal(where, "the same right is allowed and denied")
         entries[sid] = Masks(allow, deny)
-    # Who is named without a right is not granted anything.
+    # An entry without rights grants nothing.
     return {sid: masks for sid, masks in entries.items() if any(masks)}
 
 
@@ -69,7 +70,7 @@ def entries_of(security: bytes) -> Entries:
 
 
 def with_entries(security: bytes, entries: Entries) -> bytes:
-    """A descriptor with these rights and no others; owner and group stay."""
+    """A descriptor with exactly these rights; owner and group stay."""
     descriptor = parse_descriptor(security) if security else SecurityDescriptor()
     descriptor = replace(descriptor, dacl=Acl(()))
     for sid, (allow, deny) in entries.items():
@@ -83,7 +84,7 @@ def with_entries(security: bytes, entries: Entries) -> bytes:
 def describe_entries(
     entries: Entries, *, accounts: Accounts, words: Callable[[int], list[str]]
 ) -> tuple[PermissionDefinition, ...]:
-    """The same in words, in the order of the principals."""
+    """The rights in words, in the order of the principals."""
     definitions = [
         PermissionDefinition(
             principal=describe_principal(sid, accounts),

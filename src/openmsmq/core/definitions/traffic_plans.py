@@ -1,7 +1,7 @@
-"""What a file of definitions changes about outgoing queues and redirections.
+"""Changes to outgoing queues and redirections by a file of definitions.
 
-Each group is complete: an outgoing queue that is not listed as paused sends, and a redirection that
-is not listed is removed.
+Each group is complete: an outgoing queue that is not listed as paused is resumed, and a redirection
+that is not listed is removed.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class TrafficPlanner:
     # Outgoing queues
 
     def plan_outgoing(self, definitions: tuple[OutgoingDefinition, ...]) -> None:
-        """Pause outgoing queues, and let the others send.
+        """Pause the listed outgoing queues, and resume the others.
 
         Raises:
-            QueueError: a destination is wrong, or the caller may not.
+            QueueError: a destination is wrong, or the caller may not pause it.
         """
         listed: set[str] = set()
         for number, definition in enumerate(definitions):
@@ -93,7 +93,7 @@ class TrafficPlanner:
         self._plan.add([_pause_change(str(name), paused=True)], lambda: self._pause(name))
 
     def _pause(self, name: SingleFormatName) -> None:
-        # Choice: a destination that nothing was sent to yet can be paused, too.
+        # Choice: a destination without an outgoing queue can be paused, too.
         descriptor = open_queue(
             self._state, name, QueueAccessType.SEND, ShareMode.DENY_NONE, SYSTEM_CALLER
         )
@@ -111,7 +111,7 @@ class TrafficPlanner:
         """Add, replace and remove redirections.
 
         Raises:
-            QueueError: a redirection is wrong, or the caller may not.
+            QueueError: a redirection is wrong, or the caller may not change it.
         """
         if len(definitions) > MAX_REDIRECTIONS:
             raise refusal("$.redirections", f"there may be {MAX_REDIRECTIONS} at most")
