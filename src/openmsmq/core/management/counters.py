@@ -1,7 +1,7 @@
-"""Counters: what a queue manager counts, each declared once with name, help, unit and labels.
+"""Counters of a queue manager, each declared once with name, help, unit and labels.
 
-A name is that of a Prometheus metric. Counters with labels are for what is rare: refusals, drops,
-ended sessions. What happens to every message is added up once per run, in the plain integers of
+A name is that of a Prometheus metric. Counters with labels are for rare events: refusals, drops,
+ended sessions. Events of every message are added up once per run, in the plain integers of
 `Totals` and `QueueCounters`, and declared here as well.
 """
 
@@ -27,7 +27,7 @@ class Metric(NamedTuple):
 
 
 Count = tuple[Metric, Labels, int]
-"""The value of a metric with these labels."""
+"""Format the value of a metric with these labels."""
 
 DELETED_MESSAGES: Final = Metric(
     "msmq_deleted_messages_total",
@@ -189,9 +189,9 @@ METRICS: Final = (
     QUEUE_DELETED_MESSAGES,
     FLUSHES,
 )
-"""Every counter of the product."""
+"""All counters of openmsmq."""
 
-# Everything that a counter can count is there from the start, so that a rate sees the first time.
+# Every label value is present from the start, so that a rate includes the first event.
 _NEGATIVE: Final = tuple((name,) for name in NEGATIVE_CLASSES)
 _REFUSALS: Final = tuple((code.name,) for code in Hresult if code.name.startswith("MQ_ERROR"))
 _TRANSPORTS: Final = tuple((str(transport),) for transport in Transport)
@@ -207,21 +207,21 @@ class Counter:
         self.values: dict[Labels, int] = dict.fromkeys(known, 0)
 
     def add(self, labels: Labels, count: int = 1) -> None:
-        """It happened so many times."""
+        """Add to the count."""
         self.values[labels] = self.values.get(labels, 0) + count
 
     def know(self, known: Iterable[Labels]) -> None:
-        """These labels are there from the start."""
+        """Make the counts for these labels exist from the start."""
         for labels in known:
             self.values.setdefault(labels, 0)
 
     def of(self, *labels: str) -> int:
-        """How often it happened with these labels, the first ones of the metric."""
+        """The sum of all counts with these labels, which are the first ones of the metric."""
         size = len(labels)
         return sum(count for known, count in self.values.items() if known[:size] == labels)
 
     def by(self, *labels: str) -> dict[str, int]:
-        """What happened with these labels at all, by the labels that follow them."""
+        """The counts with these labels, by the labels that follow them."""
         size = len(labels)
         return {
             ": ".join(known[size:]): count
@@ -281,7 +281,7 @@ class Counters:
 
 
 class QueueCounters:
-    """What happened to the messages of one queue since the start."""
+    """Counts of one queue since the start."""
 
     __slots__ = (
         "aborted",
@@ -300,13 +300,13 @@ class QueueCounters:
         self.arrived_bytes = 0
         # By reason, a message class.
         self.deleted: dict[int, int] = {}
-        # Messages that a transaction or a program had received and gave back.
+        # Messages that a transaction or a program received and gave back.
         self.aborted = 0
         # Messages that failed in every retry cycle.
         self.poisoned = 0
         # Messages that were moved to another queue.
         self.moved = 0
-        # Messages that were refused, by what their sender was told.
+        # Refused messages, by the reason told to the sender.
         self.refused: dict[str, int] = {}
         # When a message was last received or refused, in seconds since 1970; 0 for never.
         self.last_received = 0.0

@@ -1,4 +1,4 @@
-"""Why messages, copies and acknowledgments find no place: the reasons by which they are counted."""
+"""The reasons for dropped messages, copies and acknowledgments, as counted."""
 
 from typing import Final
 
@@ -39,4 +39,4 @@ DROPS: Final = (
     ),
     *((what, reason) for what in _RECEIPTS for reason in (NO_QUEUE_URL, HOST_NOT_ALLOWED)),
 )
-"""What and why, all that is known from the start."""
+"""All known combinations of object and reason."""

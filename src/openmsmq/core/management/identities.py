@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Identities:
-    """What users and queue managers prove with who they are."""
+    """Certificates and public keys, for callers of management."""
 
     __slots__ = ("_state",)
 
@@ -38,7 +38,7 @@ class Identities:
     # Certificates of users
 
     def certificates(self, *, caller: Caller) -> list[RegisteredCertificate]:
-        """The certificates that the directory has of the caller.
+        """The certificates that the directory has for the caller.
 
         Raises:
             QueueError: there is no directory, or it cannot be read.
@@ -51,7 +51,7 @@ class Identities:
         """Add a certificate of the caller to the directory; return all of them.
 
         Raises:
-            QueueError: it cannot be used, or the directory refuses it.
+            QueueError: the certificate cannot be used, or the directory refuses it.
         """
         user = register_certificate(self._state, certificate, caller)
         return _registered(self._state, user)
@@ -59,7 +59,7 @@ class Identities:
     def unregister_certificate(
         self, digest: bytes, *, caller: Caller
     ) -> list[RegisteredCertificate]:
-        """Take a certificate of the caller out of the directory; return those that are left.
+        """Remove a certificate of the caller from the directory; return the remaining ones.
 
         Raises:
             QueueError: it is not there, or the directory refuses it.
@@ -81,7 +81,7 @@ class Identities:
         """Put the public keys of another queue manager into the directory.
 
         Raises:
-            QueueError: there is no directory, or these are no keys.
+            QueueError: there is no directory, or the keys are invalid.
         """
         try:
             identifier = UUID(guid)

@@ -80,18 +80,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Queues, sessions, clients or transactions that one step of a list looks at.
+# Queues, sessions, clients or transactions per step of a list.
 LIST_STEP: Final = 10
-# Choice: who may handle what could not be delivered may also see what is on its way, and who has
-# sessions and transactions.
+# Choice: users who may handle undeliverable messages may also see messages on their way, and the
+# owners of sessions and transactions.
 _SEE_TRAFFIC: Final = MachineRight.PEEK_DEADLETTER_MESSAGE
 
 
 class Management:
-    """What people and programs ask about one queue manager, and who may do what with it.
+    """Functions for people and programs that inspect and administer one queue manager.
 
-    Lists are iterators of parts: each step looks at `LIST_STEP` entries at most, so that others
-    have their turn between two steps.
+    Lists are iterators of parts: each step reads `LIST_STEP` entries at most, so that other work
+    runs between two steps.
     """
 
     __slots__ = (
@@ -113,28 +113,28 @@ class Management:
         self._clients: list[ClientSource] = []
         self._counts: list[Callable[[], Iterable[Count]]] = []
 
-    # Where facts come from that the core does not have
+    # Providers of facts that the core does not have
 
     def add_transfers(self, source: Callable[[Queue], TransferStatus | None]) -> None:
-        """Ask this about outgoing queues; it returns None for those that are not its own."""
+        """Register a provider of facts on outgoing queues; it returns None for those of others."""
         self._transfers.append(source)
 
     def add_sessions(self, source: SessionSource) -> None:
-        """A protocol has sessions to show."""
+        """Register a protocol that has sessions."""
         self._sessions.append(source)
 
     def add_clients(self, source: ClientSource) -> None:
-        """A protocol has clients to show."""
+        """Register a protocol that has clients."""
         self._clients.append(source)
 
     def add_counters(self, source: Callable[[], Iterable[Count]]) -> None:
-        """A protocol counts in plain integers, which this reads."""
+        """Register a protocol whose counts, plain integers, are read from here."""
         self._counts.append(source)
 
     # The queue manager
 
     def status(self, process: ProcessInfo, *, caller: Caller) -> Status:
-        """State, identity and totals; nothing is added up over queues.
+        """State, identity and totals; reads only running totals, never all queues.
 
         Raises:
             AccessDenied: `get-properties` of the queue manager is missing.
@@ -181,7 +181,7 @@ class Management:
         )
 
     def _counters(self, process: ProcessInfo) -> dict[str, int]:
-        """Every counter of the queue manager that has counted, as Prometheus names them."""
+        """Every non-zero counter of the queue manager, as Prometheus names them."""
         return {
             series_name(metric, labels): count
             for metric, labels, count in self._counts_of(process)
@@ -203,7 +203,7 @@ class Management:
     def sample(
         self, since: int, process: ProcessInfo, measured: ProcessMetrics, *, caller: Caller
     ) -> Iterator[list[Any]]:
-        """Counts of everything, and what changed since an earlier sample; see `sampling`.
+        """Counts of everything, and changes since an earlier sample; see `sampling`.
 
         Raises:
             AccessDenied: the caller is not an administrator.
@@ -237,18 +237,18 @@ class Management:
         )
 
     def require_traffic(self, caller: Caller) -> None:
-        """Refuse who may not see what becomes of messages of others.
+        """Refuse a caller who may not see messages of others.
 
         Raises:
-            AccessDenied: without the right to look at dead letters.
+            AccessDenied: the caller lacks the right to peek at dead letters.
         """
         check_machine_right(self._state, caller, _SEE_TRAFFIC)
 
     def require_administrator(self, caller: Caller, deed: str) -> None:
-        """Refuse who is not an administrator of the queue manager.
+        """Refuse a caller who is not an administrator of the queue manager.
 
         Raises:
-            AccessDenied: the caller is not.
+            AccessDenied: the caller is not an administrator.
         """
         if not caller.is_local_admin:
             raise AccessDenied(
@@ -295,10 +295,10 @@ class Management:
         caller: Caller,
         accounts: Accounts,
     ) -> tuple[Permission, ...]:
-        """Grant, deny or revoke rights on a queue; return what is in force now.
+        """Grant, deny or revoke rights on a queue; return the permissions in force now.
 
         Raises:
-            QueueError: wrong words, no such queue, or the caller may not.
+            QueueError: invalid words, no such queue, or the caller may not change permissions.
         """
         queue = find_by_path(self._state, path)
         sid = parse_principal(principal, accounts)
@@ -307,7 +307,7 @@ class Management:
         return queue_permissions(queue, accounts)
 
     def permissions(self, *, caller: Caller, accounts: Accounts) -> tuple[Permission, ...]:
-        """Who may do what with the queue manager.
+        """The permissions of the queue manager.
 
         Raises:
             AccessDenied: `get-permissions` of the queue manager is missing.
@@ -324,10 +324,10 @@ class Management:
         caller: Caller,
         accounts: Accounts,
     ) -> tuple[Permission, ...]:
-        """Grant, deny or revoke rights on the queue manager; return what is in force now.
+        """Grant, deny or revoke rights on the queue manager; return the permissions in force now.
 
         Raises:
-            QueueError: wrong words, or the caller may not.
+            QueueError: invalid words, or the caller may not change permissions.
         """
         sid = parse_principal(principal, accounts)
         mask = machine_rights(rights)
@@ -340,11 +340,11 @@ class Management:
     def explain_access(
         self, path: str, principal: Caller, *, caller: Caller, accounts: Accounts
     ) -> list[AccessInfo]:
-        """What a principal may do with a queue, right by right, and why.
+        """The effective rights of a principal on a queue, one by one, with reasons.
 
         Args:
             path: of the queue; empty for the queue manager itself.
-            principal: who, with its groups.
+            principal: the account, with its groups.
 
         Raises:
             QueueError: no such queue, or `get-permissions` is missing.
@@ -389,12 +389,12 @@ class Management:
         return outgoing_info(self._state, queue, self._transfer(queue))
 
     def _transfer(self, queue: Queue) -> TransferStatus | None:
-        """What the transport that carries an outgoing queue says of it."""
+        """The state of an outgoing queue as the transport that carries it reports it."""
         answers = (source(queue) for source in self._transfers)
         return next((answer for answer in answers if answer is not None), None)
 
     def route(self, name: str, *, caller: Caller) -> RouteInfo:
-        """The way that a message would take; nothing is sent.
+        """The route that a message would take; nothing is sent.
 
         Raises:
             QueueError: the name means no single queue, or `get-properties` is missing.
@@ -425,10 +425,10 @@ class Management:
             yield [client for client in part if only is None or client.sid == only]
 
     def hang_up(self, protocol: str, number: int, *, caller: Caller) -> None:
-        """End a session or a client; what it holds goes back in place.
+        """End a session or a client; messages that it had locked go back in place.
 
         Raises:
-            QueueError: the caller is not an administrator, or there is none.
+            QueueError: the caller is not an administrator, or there is no such session or client.
         """
         self.require_administrator(caller, "hang up on others")
         sources: tuple[SessionSource | ClientSource, ...] = (*self._sessions, *self._clients)
@@ -443,7 +443,7 @@ class Management:
     def readers(
         self, path: str, *, caller: Caller, accounts: Accounts
     ) -> Iterator[list[ReaderInfo]]:
-        """Who has a queue open, and which of their reads wait.
+        """The open handles of a queue, and how many reads wait on each.
 
         Raises:
             QueueError: MQ_ERROR_QUEUE_NOT_FOUND, MQ_ERROR_ACCESS_DENIED.
@@ -485,7 +485,7 @@ class Management:
             for client in clients:
                 name = f"{client.principal} ({client.protocol} {client.id})"
                 holders.update(dict.fromkeys(client.transactions, name))
-            # A step with nothing to show yet.
+            # An empty step.
             yield []
         for part in _parts([*state.transactions, *state.unconfirmed()]):
             yield [
@@ -496,13 +496,13 @@ class Management:
                 if identifier in state.transactions or identifier in state.unconfirmed()
             ]
 
-    # Messages that left
+    # Deleted messages
 
     def read_packets(self, messages: Iterable[Message]) -> list[bytes | None]:
-        """The packets of messages that have just left, to name them; None: only memory had it.
+        """The packets of messages that have just left; None for one that was only in memory.
 
         Raises:
-            StoreError: one cannot be read back.
+            StoreError: a packet cannot be read back.
         """
         chosen = list(messages)
         packets = {message.key: message.packet for message in chosen}

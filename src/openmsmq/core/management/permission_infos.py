@@ -1,4 +1,4 @@
-"""Who may see a queue, and permissions as people see them."""
+"""Permissions as records, and the right to see a queue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def is_listed(queue: Queue, *, include_system: bool) -> bool:
-    """Whether lists of queues have it at all."""
+    """Whether lists of queues include it."""
     if queue.role is QueueRole.USER:
         return True
     return include_system and queue.role is not QueueRole.OUTGOING
@@ -53,7 +53,7 @@ def visible_queues(queues: Iterable[Queue], caller: Caller) -> Iterator[Queue]:
 
 
 def queue_permissions(queue: Queue, accounts: Accounts) -> tuple[Permission, ...]:
-    """Who may do what with a queue; queues of the system go by the queue manager."""
+    """The permissions of a queue; queues of the system have those of the queue manager."""
     return in_words(queue.family.properties.security, accounts, describe_queue_rights)
 
 
@@ -67,13 +67,13 @@ def in_words(
 
 
 def queue_access(queue: Queue, principal: Caller, accounts: Accounts) -> list[AccessInfo]:
-    """What a principal may do with a queue, right by right, and why."""
+    """The effective rights of a principal on a queue, one by one, with reasons."""
     security = queue.family.properties.security
     return _access(security, principal, QUEUE_RIGHTS, QUEUE_MAPPING, accounts)
 
 
 def machine_access(security: bytes, principal: Caller, accounts: Accounts) -> list[AccessInfo]:
-    """What a principal may do with the queue manager, right by right, and why."""
+    """The effective rights of a principal on the queue manager, one by one, with reasons."""
     return _access(security, principal, MACHINE_RIGHTS, MACHINE_MAPPING, accounts)
 
 

@@ -1,4 +1,4 @@
-"""Queues as people see them."""
+"""Queues and redirections as records."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ SEND: Final = QueueAccessType.SEND
 
 
 class TransferStatus(Protocol):
-    """How a transport gets on with an outgoing queue; the fields of `TransferInfo`."""
+    """The state of the transfer of an outgoing queue; the fields of `TransferInfo`."""
 
     @property
     def next_hop(self) -> str: ...
@@ -54,7 +54,7 @@ class TransferStatus(Protocol):
 
 
 def guid_text(identifier: object) -> str:
-    """A GUID as people write it."""
+    """A GUID as text."""
     return f"{{{str(identifier).upper()}}}"
 
 
@@ -109,7 +109,7 @@ def queue_info(state: State, queue: Queue) -> QueueInfo:
 
 
 def _routed_name(state: State, queue: Queue) -> str:
-    """The name of a queue by identifiers, for routing and encryption; empty if it has none."""
+    """The name of a queue by identifiers, for routing and encryption; empty without identifiers."""
     if queue.queue_type is QueueType.PUBLIC:
         return str(PublicFormatName(queue.properties.identifier))
     number = queue.properties.private_queue_number
@@ -125,7 +125,7 @@ def queue_details(info: QueueInfo, permissions: tuple[Permission, ...] | None) -
 
 
 def outgoing_info(state: State, queue: Queue, transfer: TransferStatus | None) -> OutgoingInfo:
-    """An outgoing queue; `transfer` is what its transport says, if one carries it."""
+    """An outgoing queue; `transfer` is the report of the transport that carries it, if any."""
     outgoing = queue.outgoing
     assert outgoing is not None  # noqa: S101 - only outgoing queues are asked for
     if transfer is None:
@@ -162,9 +162,9 @@ def _connection_step(entry: ConnectionHistoryEntry) -> ConnectionStep:
 
 
 def oldest_age(queue: Queue, utc: float) -> float | None:
-    """How long the oldest message has waited; each lane has its oldest in front.
+    """The age of the oldest message, which is in front of its lane.
 
-    Of an outgoing queue a message counts that was sent and is not acknowledged yet.
+    For an outgoing queue, messages that were sent and are not acknowledged yet count, too.
     """
     fronts = [lane.blocks[0][0].arrived for lane in queue.lanes.lanes if lane and lane.count]
     if queue.role is QueueRole.OUTGOING:
@@ -180,7 +180,7 @@ def in_parts(numbers: Iterable[int], queues: dict[int, Queue], size: int) -> Ite
 
 
 def redirection_info(redirection: Redirection) -> RedirectionInfo:
-    """A redirection as people see it."""
+    """A redirection as a record."""
     return RedirectionInfo(
         kind=str(redirection.kind), url=redirection.source, to=redirection.target
     )

@@ -1,4 +1,4 @@
-"""The way that a message would take, and why; nothing is sent."""
+"""The route that a message would take, and why; nothing is sent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LAST_ADDRESS: Final = "there is no directory to route by; it last called from t
 
 
 def explain_route(state: State, name: FormatName) -> RouteInfo:
-    """Where a message to this name would go from here.
+    """The route of a message with this destination.
 
     Raises:
         QueueError: MQ_ERROR_ILLEGAL_FORMATNAME, a name of several queues.
@@ -96,7 +96,7 @@ def _path_name(state: State, name: FormatName) -> str:
     try:
         return get_queue_path(state, name).path_name
     except QueueError:
-        # The directory does not have the queue or its machine.
+        # The directory has neither the queue nor its machine.
         return ""
 
 

@@ -41,11 +41,11 @@ class TransactionTotals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleHead:
-    """The beginning of a sample: what is not of single queues.
+    """The beginning of a sample: everything except single queues.
 
     Attributes:
-        number: goes into the next request.
-        complete: everything follows, not only what changed: forget what you know.
+        number: to be sent with the next request.
+        complete: everything follows, not only changes: discard earlier samples.
         utc: the time of the queue manager.
         counts: name of the metric, names of its labels, their values, and the count.
         removed: numbers of queues that were deleted.
@@ -65,7 +65,7 @@ class SampleHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewQueues:
-    """Queues that samples speak of by their numbers from now on, in columns."""
+    """New queues in columns; samples refer to them by number from now on."""
 
     number: list[int]
     path: list[str]
@@ -79,11 +79,11 @@ class QueueSample:
     """Queues that changed, in packed columns (`COLUMNS`): one row each.
 
     Attributes:
-        new: those among them that are new.
+        new: which of them are new.
         columns: by name; `oldest_arrived`, `last_received` and `last_refused` are seconds since
             1970, or 0.
         deleted: number of a queue, reason, count; without received messages.
-        refused: number of a queue, what senders were told, count.
+        refused: number of a queue, reason told to senders, count.
     """
 
     part: str = "queues"
@@ -124,7 +124,7 @@ class SessionSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficSample:
-    """The counts of sessions or clients of one protocol: columns of 64-bit numbers, a row each.
+    """The counts of all sessions or clients of one protocol: columns of 64-bit numbers, a row each.
 
     Attributes:
         columns: by name, those of `Traffic`.
@@ -137,7 +137,7 @@ class TrafficSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetterSample:
-    """What is in a dead-letter queue, by class."""
+    """The messages of a dead-letter queue, by class."""
 
     part: str = "dead letters"
     queue: str

@@ -1,4 +1,4 @@
-"""Messages that readers do not see: delayed ones, and poison messages that are held."""
+"""Messages hidden from readers: delayed ones, and held poison messages."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
     from openmsmq.security.caller import Caller
 
-# Messages that one step of a list looks at.
+# Messages per step of a list.
 LIST_STEP: Final = 200
 
 
 class SetAside:
-    """What people ask about such messages and decide over them; every function checks who asks."""
+    """Lists such messages and decides about them; every function checks its caller."""
 
     __slots__ = ("_state",)
 
@@ -40,7 +40,7 @@ class SetAside:
         self._state = state
 
     def delayed(self, name: str, *, caller: Caller) -> Iterator[list[DelayedInfo]]:
-        """The messages that wait for their time, of one queue or of all that the caller may peek.
+        """The delayed messages of one queue, or of all that the caller may peek.
 
         Raises:
             QueueError: no such queue, or the caller may not peek there.
@@ -113,7 +113,7 @@ class SetAside:
     def release(
         self, name: str, lookup_ids: Sequence[int] | None, *, caller: Caller
     ) -> ResultOf[int]:
-        """Let readers have held poison messages again; all of them without lookup ids.
+        """Release held poison messages to readers; all of them without lookup ids.
 
         Raises:
             QueueError: as for `deliver`.

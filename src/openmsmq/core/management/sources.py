@@ -1,4 +1,4 @@
-"""Where facts come from that the core does not have."""
+"""Providers of facts that the core does not have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Traffic(NamedTuple):
-    """What came and went over a session, or between a client and its queue manager, so far.
+    """Traffic of a session, or between a client and its queue manager, so far.
 
     Attributes:
         number: the id of the session or client.
@@ -35,16 +35,16 @@ class SessionSource(Protocol):
 
     @property
     def waiting_bytes(self) -> int:
-        """What came over all of them and is not on disk yet."""
+        """The bytes that arrived over all of them and are not on disk yet."""
 
     def sessions(self) -> Iterable[SessionInfo]:
-        """Every session; changes while it is read are allowed."""
+        """Every session; sessions may change during the iteration."""
 
     def traffic(self) -> Iterable[Traffic]:
-        """The counts of every session; changes while it is read are allowed."""
+        """The counts of every session; sessions may change during the iteration."""
 
     def hang_up(self, number: int) -> bool:
-        """End a session by its id; whether there is one."""
+        """End a session by its id; return whether it exists."""
 
 
 class ClientSource(Protocol):
@@ -58,10 +58,10 @@ class ClientSource(Protocol):
     def client_count(self) -> int: ...
 
     def clients(self) -> Iterable[ClientInfo]:
-        """Every client; changes while it is read are allowed."""
+        """Every client; clients may change during the iteration."""
 
     def traffic(self) -> Iterable[Traffic]:
-        """The counts of every client; changes while it is read are allowed."""
+        """The counts of every client; clients may change during the iteration."""
 
     def hang_up(self, number: int) -> bool:
-        """End a client by its id; whether there is one."""
+        """End a client by its id; return whether it exists."""

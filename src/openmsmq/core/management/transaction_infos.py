@@ -1,4 +1,4 @@
-"""Transactions as people see them."""
+"""Transactions as records."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def transaction_info(
 
     Args:
         transaction: one that is open.
-        utc: now.
-        holders: of transactions, by their ids.
+        utc: the current time.
+        holders: the holders of transactions, by transaction id.
     """
     counts = dict.fromkeys(OperationType, 0)
     for operation in transaction.operations:
@@ -41,7 +41,7 @@ def transaction_info(
 
 
 def unconfirmed_info(identifier: UUID) -> TransactionInfo:
-    """A commit that was decided here and that participants have not all confirmed."""
+    """A commit that was decided here and that some participants have not confirmed."""
     return TransactionInfo(
         id=guid_text(identifier),
         state="committed",
