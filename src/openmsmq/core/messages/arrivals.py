@@ -1,4 +1,4 @@
-"""Messages get into a queue: Enqueue Message ([MS-MQDMPR] 3.1.7.1.9)."""
+"""Enqueue Message ([MS-MQDMPR] 3.1.7.1.9): messages arrive in a queue."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ _TOP: Final = tuple((7 - priority) << SEQUENCE_BITS for priority in range(8))
 _EXPIRING: Final = frozenset((QueueRole.USER, QueueRole.CONNECTOR, QueueRole.OUTGOING))
 
 
-# A message on its way into a queue: packet, traits, priority, expiry.
+# A message to be put into a queue: packet, traits, priority, expiry.
 Arrival = tuple[bytes, int, int, int]
 
 
 def traits_of(message: UserMessage) -> int:
-    """What the message asks of the queue manager."""
+    """The traits of a message: what it asks of the queue manager."""
     flags = message.flags
     traits = flags >> _JOURNALING_SHIFT & _JOURNALING
     if flags & _DELIVERY_OR_TH:
         traits |= RECOVERABLE if not flags & _TH else RECOVERABLE | TRANSACTIONAL
-    # Without an administration queue there is no place for a report.
+    # Without an administration queue a report has no destination.
     if flags & _ADMIN_MASK:
         traits |= (message.acknowledgments & 0x0F) << ACKNOWLEDGMENT_SHIFT
     return traits
 
 
 def arrival(message: UserMessage, queue: Queue) -> Arrival:
-    """What the queue must know of a message in its packet."""
+    """The facts that the queue needs of a packet."""
     expires = expiry(
         queue, message.sent_time, message.time_to_be_received, message.time_to_reach_queue
     )
@@ -85,7 +85,7 @@ def expiry(queue: Queue, sent_time: int, to_be_received: int, to_reach_queue: in
 
 
 def received_until(packet: bytes) -> int:
-    """The second in which the time of a message to be received is over, wherever it is."""
+    """The second in which the time of a message to be received ends, wherever it is."""
     message = UserMessage(packet)
     life = message.time_to_be_received
     return NEVER if life == INFINITE else min(message.sent_time + life, NEVER - 1)
@@ -110,7 +110,7 @@ def insert_pending(
     transaction: Transaction,
     deadletter_queue: str = "",
 ) -> list[Message]:
-    """Keep messages aside until the transaction that sends them is decided."""
+    """Hold messages back until the transaction that sends them is decided."""
     messages, _ = make_messages(state, queue, arrivals, _LOCKED)
     if deadletter_queue:
         name_deadletter_queue(messages, deadletter_queue)
@@ -123,14 +123,14 @@ def insert_pending(
 
 
 def insert_staged(state: State, queue: Queue, arrivals: list[Arrival]) -> list[Message]:
-    """Store messages that are in no queue yet."""
+    """Store messages that belong to no queue yet."""
     messages, _ = make_messages(state, queue, arrivals, STAGED)
     put(state, messages)
     return messages
 
 
 def publish_staged(state: State, queue: Queue, messages: list[Message]) -> None:
-    """Staged messages arrive in a queue, in this order; their packets stay where they are."""
+    """Staged messages arrive in a queue, in this order; their packets are not written again."""
     sequence = state.sequence.take(len(messages), state.outbox)
     ids = []
     for message in messages:
@@ -150,7 +150,7 @@ def publish_staged(state: State, queue: Queue, messages: list[Message]) -> None:
 
 
 def name_deadletter_queue(messages: list[Message], deadletter_queue: str) -> None:
-    """Messages have a dead-letter queue of their own."""
+    """Give messages a dead-letter queue of their own."""
     for message in messages:
         message.make_history().deadletter_queue = deadletter_queue
 
@@ -158,7 +158,7 @@ def name_deadletter_queue(messages: list[Message], deadletter_queue: str) -> Non
 def make_messages(
     state: State, queue: Queue, arrivals: list[Arrival], position_state: int
 ) -> tuple[list[Message], list[int]]:
-    """New messages with the next lookup ids, which are in no queue yet; also these ids."""
+    """New messages with the next lookup ids, not yet in a queue; also these ids."""
     sequence = state.sequence.take(len(arrivals), state.outbox)
     utc = state.utc
     stored = state.outbox.number
@@ -217,7 +217,7 @@ def put(state: State, messages: list[Message]) -> None:
 
 
 def publish(state: State, queue: Queue, messages: list[Message], ids: list[int]) -> None:
-    """Messages with new lookup ids are visible at the end of their lanes."""
+    """Messages with new lookup ids become visible at the end of their lanes."""
     queue.lanes.extend(messages, ids)
     announce(state, queue, messages)
 
@@ -239,7 +239,7 @@ def announce(state: State, queue: Queue, messages: list[Message]) -> None:
 
 
 def _arrived(state: State, message: Message) -> None:
-    """A message is at its destination: acknowledge that, and keep the copy of a local sender."""
+    """A message is at its destination: acknowledge it, and keep the copy of a local sender."""
     packet = message.packet
     if packet is None:
         packet = packet_of(state, message)

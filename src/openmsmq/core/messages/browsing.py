@@ -1,4 +1,4 @@
-"""Messages in queue order from any place, for people who look: locked and delayed ones too."""
+"""Messages in queue order from any place, for administrators: includes locked and delayed ones."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def browse(
     max_bytes: int,
     hidden: bool = False,
 ) -> Browsed:
-    """The next messages after a lookup id, or those in front of it, in queue order.
+    """The messages after a lookup id, or before it, in queue order.
 
     Args:
-        lookup_id: none: from the beginning, or from the end when backwards.
-        max_count: how many at most.
-        max_bytes: how many bytes at most; one message is returned in any case.
-        hidden: only those that readers do not see.
+        lookup_id: the place; None is the beginning, or the end when backwards.
+        max_count: the largest number of messages.
+        max_bytes: the largest total size; at least one message is returned.
+        hidden: return only messages that readers do not see.
     """
     queue = queue_to_read(state, descriptor, MAY_PEEK)
     most = max_count + 1
@@ -96,7 +96,7 @@ def _before(queue: Queue, lookup_id: int, count: int, *, hidden: bool) -> Iterat
 
 
 def _hidden(queue: Queue) -> Iterator[tuple[int, Message]]:
-    """The messages that readers do not see, by lookup id."""
+    """The messages hidden from readers, by lookup id."""
     return chain(queue.locked.items(), queue.delayed.items())
 
 
@@ -115,10 +115,10 @@ def _visible_before(queue: Queue, lookup_id: int) -> Iterator[Message]:
 
 
 def holder_name(holder: object) -> str:
-    """Who has locked a message, in words."""
+    """The holder of a locked message, in words."""
     if isinstance(holder, Transaction):
         return f"transaction {{{str(holder.identifier).upper()}}}"
     if isinstance(holder, OpenQueueDescriptor):
         return f"reader {holder.handle} ({holder.caller.sid})"
-    # Delivered messages that wait for what becomes of them say so themselves.
+    # Delivered messages that wait for a final acknowledgment describe themselves.
     return holder if isinstance(holder, str) else "unknown"

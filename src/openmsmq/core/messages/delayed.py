@@ -1,8 +1,8 @@
-"""Delayed messages: stored and unseen until they are due; a local extension, never on the wire.
+"""Delayed messages: stored and hidden until they are due; a local extension, never on the wire.
 
-A message that waits is in `Queue.delayed` of the queue that it is for, here or outgoing. Its record
+A delayed message is in `Queue.delayed` of its destination queue, local or outgoing. Its record
 has the time of delivery in place of the arrival. When it is due it arrives like a message that is
-sent then: its limits count from that moment, and an outgoing one gets its sequence number.
+sent at that time: its limits count from then, and an outgoing one gets its sequence number.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DELETED: Final = int(PositionState.DELETED)
 
 
 def check_delivery_time(state: State, deliver_at: float) -> None:
-    """Refuse a time that is no time, or too far away.
+    """Refuse a time that is invalid or too far away.
 
     Raises:
         QueueError: MQ_ERROR_INVALID_PARAMETER.
@@ -64,12 +64,12 @@ def insert_delayed(
 
 
 def unlimited(arrivals: list[Arrival]) -> list[Arrival]:
-    """Messages whose limits do not count yet."""
+    """The messages without their time limits, which do not count yet."""
     return [(packet, traits, priority, NEVER) for packet, traits, priority, _ in arrivals]
 
 
 def delay_pending(messages: Sequence[Message], deliver_at: float) -> None:
-    """Messages of a transaction that appear later, and not before its commit."""
+    """Delay messages of a transaction; they appear after its commit, not before."""
     for message in messages:
         message.state = _DELAYED
         message.arrived = deliver_at
@@ -87,7 +87,7 @@ def set_aside(state: State, queue: Queue, messages: Sequence[Message]) -> None:
 
 
 def _take_back(state: State, queue: Queue, message: Message) -> None:
-    """A message does not wait any longer."""
+    """A message is no longer delayed."""
     state.marks.note(queue)
     del queue.delayed[message.lookup_id]
     queue.reserved_bytes -= message.size
@@ -97,7 +97,7 @@ def _take_back(state: State, queue: Queue, message: Message) -> None:
 
 
 def appear(state: State, queue: Queue, messages: Sequence[Message]) -> list[Message]:
-    """Messages that waited arrive now, in this order; returns them in their new places."""
+    """Let delayed messages arrive now, in this order; return them in their new places."""
     if not messages:
         return []
     sent_time = int(state.utc)
@@ -120,16 +120,17 @@ def appear(state: State, queue: Queue, messages: Sequence[Message]) -> list[Mess
 def _forget(state: State, message: Message) -> None:
     message.state = _DELETED
     forget_packet(state, message)
-    # A packet in the store never changes, so that the message is stored anew.
+    # A packet in the store never changes, so the message is stored again.
     if message.traits & RECOVERABLE:
         state.outbox.batch.delete(message.key)
 
 
 def deliver_now(state: State, queue: Queue, lookup_ids: Sequence[int] | None) -> ResultOf[int]:
-    """Do not wait until messages are due; None for all of the queue.
+    """Deliver delayed messages now; None is all of the queue.
 
     Raises:
-        QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one of them does not wait; then none is delivered.
+        QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one of them is not delayed; then none is
+        delivered.
     """
     messages = _select(queue, lookup_ids)
     depends = changes(state, appear(state, queue, messages))
@@ -137,13 +138,14 @@ def deliver_now(state: State, queue: Queue, lookup_ids: Sequence[int] | None) ->
 
 
 def cancel(state: State, queue: Queue, lookup_ids: Sequence[int] | None, who: str) -> ResultOf[int]:
-    """Messages that wait are never delivered.
+    """Cancel the delivery of delayed messages.
 
     Args:
-        who: has decided so, for the log.
+        who: the user who decided it, for the log.
 
     Raises:
-        QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one of them does not wait; then none is cancelled.
+        QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one of them is not delayed; then none is
+        cancelled.
     """
     messages = _select(queue, lookup_ids)
     depends = changes(state, messages)
@@ -174,7 +176,7 @@ def _time(message: Message) -> float:
 
 
 def leave_with_queue(state: State, queue: Queue) -> None:
-    """The queue is deleted: messages that waited for their time are deleted with all others."""
+    """Delete the delayed messages of a deleted queue, like all others."""
     for message in list(queue.delayed.values()):
         _take_back(state, queue, message)
         message.state = _AVAILABLE

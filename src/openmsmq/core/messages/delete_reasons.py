@@ -1,6 +1,6 @@
-"""What becomes of a message that leaves its queue ([MS-MQDMPR] 3.1.7.2.1).
+"""The effects of the reason for which a message leaves its queue ([MS-MQDMPR] 3.1.7.2.1).
 
-The reason is a message class. It decides over journal copies, dead letters and acknowledgments.
+The reason is a message class. It determines journal copies, dead letters and acknowledgments.
 """
 
 from collections.abc import Sequence
@@ -41,15 +41,15 @@ _PA: Final = int(Traits.POSITIVE_ARRIVAL)
 _NJ: Final = int(Traits.NEGATIVE_JOURNALING)
 _PJ: Final = int(Traits.POSITIVE_JOURNALING)
 _JOURNALING: Final = _NJ | _PJ
-# The queues in which messages are at their destination; other queues only keep them.
+# The kinds of queues that are a final destination; other queues only keep messages.
 _DESTINATIONS: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE, QueueRole.CONNECTOR))
-# Choice: a plain message is a dead letter when its time runs out or the receiver rejects it. That
-# an administrator purges or deletes the queue concerns transactional messages only, whose source
-# answers for them until they are received.
+# Choice: a plain message is a dead letter when its time runs out or the receiver rejects it.
+# Purging and deleting a queue make dead letters of transactional messages only, whose source
+# is responsible for them until they are received.
 _PLAIN_DEAD_LETTERS: Final = frozenset(
     (MessageClass.NACK_RECEIVE_TIMEOUT, MessageClass.NACK_RECEIVE_REJECTED)
 )
-# [MC-MQSRM] 3.1.5.2.1.1: one that came by SRMP is a dead letter when it is purged, too.
+# [MC-MQSRM] 3.1.5.2.1.1: one that came by SRMP is a dead letter even when it is purged.
 _PURGED: Final = frozenset((MessageClass.NACK_DELETED, MessageClass.NACK_Q_PURGED))
 _AH: Final = int(UserHeaderFlags.AH)
 
@@ -62,12 +62,12 @@ def delete_messages(
     *,
     acknowledged: bool = False,
 ) -> None:
-    """Messages that are no longer in the lanes or among the locked ones are gone for `reason`.
+    """Finish the removal, for `reason`, of messages that are no longer in the lanes or locked.
 
     With `acknowledged` another queue manager has sent the administration acknowledgments.
     """
     journal = _journal_of(queue) if reason == ACK_RECEIVE else None
-    # A final acknowledgment is for the destination to send.
+    # The destination sends the final acknowledgment.
     decides = queue.role is not QueueRole.OUTGOING
     special: list[Message] = []
     reported: list[Message] = []
@@ -110,7 +110,7 @@ def delete_messages(
 def _count_deleted(
     state: State, queue: Queue, messages: Sequence[Message], size: int, reason: int
 ) -> None:
-    """Messages of `size` bytes are gone: totals, counters, timers and the history."""
+    """Account for messages of `size` bytes that left: totals, counters, timers and the history."""
     if queue.outgoing is not None:
         if state.forwarded.addresses:
             state.forwarded.remove(messages)
@@ -125,14 +125,15 @@ def _count_deleted(
 
 
 def _happening(queue: Queue, reason: int) -> int:
-    """What it means that messages leave a queue for a reason."""
+    """The effects of messages leaving a queue for a reason."""
     if reason & NEGATIVE_BIT:
         return Happening.REMOVED
     return Happening.RECEIVED if queue.outgoing is None else Happening.ACKNOWLEDGED
 
 
 def _journal_of(queue: Queue) -> Queue | None:
-    """Where target journaling puts received messages; subqueues share that of their queue."""
+    """The journal for received messages, if target journaling is on; subqueues share that of their
+    queue."""
     owner = queue.family if queue.role is QueueRole.SUBQUEUE else queue
     return owner.journal if owner.properties.journaling else None
 
@@ -146,7 +147,7 @@ def _delete_special(
     *,
     acknowledged: bool,
 ) -> None:
-    """Delete one message that asks for more than to disappear."""
+    """Delete one message that asks for copies or acknowledgments."""
     targets: list[tuple[Queue, int]] = []
     if journal is not None and journal_takes(state, journal, message):
         targets.append((journal, 0))
@@ -177,7 +178,7 @@ def _at_destination(state: State, message: Message, reason: int) -> list[tuple[Q
     if not message.traits & _JOURNALING:
         return []
     if message.transactional:
-        # [MS-MQQB] 3.1.5.7: the source decides; for others the final acknowledgment tells it.
+        # [MS-MQQB] 3.1.5.7: the source decides; for others the final acknowledgment reports it.
         if source_of(packet_of(state, message)) != state.identity:
             return []
         return _at_source(state, message, reason)
@@ -193,7 +194,7 @@ def _came_by_srmp(state: State, message: Message) -> bool:
 
 
 def _at_source(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
-    """What the machine that sent the message keeps of it."""
+    """The copy that the machine that sent the message keeps."""
     if reason & NEGATIVE_BIT:
         if message.traits & _NJ:
             return _dead_letter(state, message, reason)
@@ -214,7 +215,7 @@ def _dead_letter(state: State, message: Message, reason: int) -> list[tuple[Queu
 
 
 def _dead_letter_queue(state: State, message: Message) -> Queue:
-    """The dead-letter queue of the application if it can take the message, else the system's."""
+    """The dead-letter queue of the application if it takes the message, else that of the system."""
     history = message.history
     if history is not None and history.deadletter_queue:
         own = state.paths.get(history.deadletter_queue.casefold())
@@ -224,14 +225,14 @@ def _dead_letter_queue(state: State, message: Message) -> Queue:
 
 
 def _wants_final_ack(message: Message) -> bool:
-    """[MS-MQQB] 3.1.7.2.2: the source keeps a copy until it knows, or asks without one."""
+    """[MS-MQQB] 3.1.7.2.2: the source keeps a copy until it knows the fate, or asks without one."""
     if message.traits & _JOURNALING:
         return True
     return message.history is not None and message.history.final_ack_required
 
 
 def _acknowledge(state: State, message: Message, reason: int) -> None:
-    """Remember to send the administration acknowledgment that the message asks for."""
+    """Queue the administration acknowledgment that the message asks for."""
     if reason & NEGATIVE_BIT:
         wanted = _NR if reason & RECEIVE_STAGE_BIT else _NA
     else:

@@ -1,4 +1,4 @@
-"""When the queue manager looks at a message again: it appears, comes back or goes by itself."""
+"""The times at which a message appears, returns or is removed by itself."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 # Subqueues in which messages do not stay.
 RETRY: Final = "retry"
 REMOVED: Final = "removed"
-# How long removed messages can be put back.
+# The time during which removed messages can be put back.
 REMOVED_SECONDS: Final = 24 * 3600
 _DELAYED: Final = int(PositionState.DELAYED)
 
 
 def due_time(message: Message) -> float | None:
-    """When something is due for a message; None if nothing ever is."""
+    """The time at which the message needs work; None for never."""
     if message.state == _DELAYED:
         # It arrives then.
         return message.arrived
     queue = message.queue
     if queue.role is not QueueRole.SUBQUEUE or message.history is None:
         return None
-    # LastMoveTime has whole seconds only; a move is an arrival.
+    # LastMoveTime has whole seconds only; a move is an arrival, whose time is exact.
     name = queue.subqueue_name
     if name == REMOVED:
         return message.arrived + REMOVED_SECONDS
@@ -39,7 +39,7 @@ def due_time(message: Message) -> float | None:
 
 
 def schedule(state: State, message: Message) -> None:
-    """Look at a message when something is due for it."""
+    """Schedule the message for its next due time."""
     time = due_time(message)
     if time is not None:
         state.schedule.start(message, time)

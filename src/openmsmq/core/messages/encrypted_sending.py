@@ -1,4 +1,4 @@
-"""Which messages of applications can be encrypted for their destination ([MS-MQQB] 3.1.7.1.5)."""
+"""Whether messages of applications can be encrypted ([MS-MQQB] 3.1.7.1.5)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LEVELS: Final = frozenset(map(int, PROVIDERS))
 
 
 def check_encryption(state: State, queue: Queue, message: UserMessage) -> None:
-    """Refuse a message to an outgoing queue that is or asks to be encrypted and cannot be.
+    """Refuse a message to an outgoing queue that must be encrypted and cannot be.
 
     Raises:
-        QueueError: with cause and remedy.
+        QueueError: with reason and remedy.
     """
     if message.encrypted:
         header = message.security_header
@@ -43,7 +43,7 @@ def check_encryption(state: State, queue: Queue, message: UserMessage) -> None:
             f"{what}: PrivacyLevel {message.privacy_level} must be 0, 1, 3 or 5",
         )
     name = parse_format_name(queue.path)
-    # [MS-MQQB] 5.1: not with direct format names.
+    # [MS-MQQB] 5.1: encryption is not possible with direct format names.
     if not isinstance(name, (PrivateFormatName, PublicFormatName)):
         raise QueueError(
             Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION,

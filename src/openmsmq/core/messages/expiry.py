@@ -25,7 +25,7 @@ _NOT_REACHED: Final = int(MessageClass.NACK_REACH_QUEUE_TIMEOUT)
 
 
 def expire_now(state: State, messages: Iterable[Message]) -> None:
-    """Expire those of the messages whose time is over already."""
+    """Expire the messages whose time is over already."""
     utc = state.utc
     due = [message for message in messages if message.expires != NEVER and message.expires <= utc]
     if due:
@@ -33,7 +33,7 @@ def expire_now(state: State, messages: Iterable[Message]) -> None:
 
 
 def expire_due(state: State, limit: int) -> int:
-    """Expire up to `limit` messages whose timer has run out; return how many it were."""
+    """Expire up to `limit` messages whose timer has run out; return the count."""
     due = state.expiry.due(state.utc, limit)
     expire(state, due)
     return len(due)
@@ -46,7 +46,7 @@ def expire(state: State, messages: Iterable[Message]) -> None:
     for message in messages:
         queue = message.queue
         if queue.deleted:
-            # It leaves with the queue.
+            # It is removed with the queue.
             continue
         if message.state == _AVAILABLE:
             if _is_pinned(state, queue, message):
@@ -63,7 +63,7 @@ def expire(state: State, messages: Iterable[Message]) -> None:
             # The send is not committed: the removal waits for the commit, too.
             reason = _reason(state, queue, message)
             message.holder.add(OperationType.DEQUEUE, [message], reason=reason)
-        # A message that a receiver holds goes only when the receiver gives it back.
+        # A message that a receiver holds is removed only when the receiver gives it back.
     for (queue, reason), group in groups.items():
         delete_messages(state, queue, group, reason)
     for queue, group in undecided.items():

@@ -19,7 +19,7 @@ from openmsmq.wire.names.queue_address_names import address_of, element_of
 def copies_for(
     views: Sequence[UserMessage], destination: str, all_destinations: str
 ) -> list[bytes]:
-    """The messages as they go to one of several destinations; each names all of them, too."""
+    """The messages for one of several destinations; each names all of them, too."""
     address = address_of(parse_format_name(destination))
     name = parse_format_name(all_destinations)
     names = name.elements if isinstance(name, MultipleElementFormatName) else (name,)
@@ -42,9 +42,9 @@ def copies_for(
 def _naming(
     former: MultiQueueFormatHeader | None, elements: tuple[MQFFormatNameElement, ...]
 ) -> MultiQueueFormatHeader:
-    """The header that names all destinations; what else it says stays as it was."""
+    """The header that names all destinations; its other contents stay."""
     if former is None:
         return MultiQueueFormatHeader(elements, (), (), b"")
-    # A list that is signed stays as its signer wrote it.
+    # A signed list stays as its signer wrote it.
     names = former.destination if former.signature else elements
     return MultiQueueFormatHeader(names, former.administration, former.response, former.signature)

@@ -1,4 +1,4 @@
-"""Messages by lookup id or by message identifier: locked, purged, found."""
+"""Messages by lookup id or by message identifier: lock, purge, find."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PURGED_AT_SENDER: Final = int(MessageClass.NACK_DELETED)
 _SOURCE: Final = 16
 _ORDINAL: Final = 56
 _ORDINAL_SIZE: Final = 4
-# Messages that one step of a search looks at.
+# Messages per step of a search.
 FIND_STEP: Final = 1000
 
 
 def hold_many(state: State, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]) -> Read:
-    """Lock the messages with these lookup ids that are there and free, for a two-phase read.
+    """Lock the messages with these lookup ids that exist and are free, for a two-phase read.
 
-    Those that are gone or locked by another reader are left out.
+    Messages that are deleted or locked by another reader are left out.
     """
     queue = queue_to_read(state, descriptor, MAY_RECEIVE)
     messages = _available(queue, lookup_ids)
@@ -52,10 +52,10 @@ def hold_many(state: State, descriptor: OpenQueueDescriptor, lookup_ids: Sequenc
 def purge_many(
     state: State, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]
 ) -> tuple[list[int], int]:
-    """Purge the messages with these lookup ids that are there and free.
+    """Purge the messages with these lookup ids that exist and are free.
 
     Returns:
-        Their lookup ids, and the batch that this depends on.
+        Their lookup ids, and the batch that the answer depends on.
     """
     queue = queue_to_read(state, descriptor, MAY_RECEIVE)
     messages = _available(queue, lookup_ids)
@@ -68,7 +68,7 @@ def purge_many(
 
 
 def _available(queue: Queue, lookup_ids: Sequence[int]) -> list[Message]:
-    """The free messages with these lookup ids, in their order, each once."""
+    """The free messages with these lookup ids, in their order, without duplicates."""
     candidates = (queue.lanes.get(lookup_id) for lookup_id in dict.fromkeys(lookup_ids))
     return [message for message in candidates if message is not None]
 
@@ -81,12 +81,12 @@ def find_message(
     correlation: bool,
     hidden: bool = False,
 ) -> Generator[None, None, int | None]:
-    """Look for the first message with an identifier in queue order, some messages a step.
+    """Search the first message with an identifier in queue order, some messages per step.
 
     Args:
         identifier: 20 bytes, as packets have them.
         correlation: compare the correlation identifier instead.
-        hidden: then look among those that readers do not see: locked, held and delayed ones.
+        hidden: if none is free, search messages hidden from readers: locked, held, delayed.
 
     Returns:
         The lookup id; None if no such message has it.

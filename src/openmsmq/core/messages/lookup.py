@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
     from openmsmq.core.transactions.transactions import Transaction
 
-# Behind every lookup id.
+# Greater than every lookup id.
 _END: Final = 8 << SEQUENCE_BITS
 
 
@@ -36,9 +36,9 @@ def read_by_lookup_id(
     two_phase: bool,
     allow_peek: bool,
 ) -> Read:
-    """Read the message that stands in this relation to a lookup id; never waits.
+    """Read the message in this relation to a lookup id; never waits.
 
-    With `allow_peek` peeks go on seeing a message that is locked by this receive.
+    With `allow_peek` a message that this receive locks stays visible to peeks.
 
     Raises:
         QueueError: the status codes of Read Message By Lookup Identifier.
@@ -86,7 +86,7 @@ def seek(queue: Queue, lookup_id: int, action: MessageSeekAction, *, peek: bool)
 
 
 def _absent(queue: Queue, lookup_id: int, *, peek: bool) -> Message:
-    """A message by its id that is not available: locked, gone, or never there."""
+    """A message that is not in the lanes: locked, deleted, or never there."""
     if peek:
         if lookup_id in queue.peekable:
             return queue.peekable[lookup_id]
@@ -104,7 +104,7 @@ def _absent(queue: Queue, lookup_id: int, *, peek: bool) -> Message:
 
 
 def _is_known(queue: Queue, lookup_id: int) -> bool:
-    """Whether the id means a message of the queue, or one of which a cursor still knows."""
+    """Whether the id is that of a message in the queue, or of one that a cursor still stands on."""
     return (
         queue.lanes.get(lookup_id) is not None
         or lookup_id in queue.locked

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _TARGETS: Final = MAY_MOVE | MAY_SEND
 _DEAD_LETTERS: Final = frozenset((QueueRole.DEADLETTER, QueueRole.XACT_DEADLETTER))
-# The queues that keep messages for people, who may put them back.
+# The queues that keep messages for administrators, who may put them back.
 _KEEPING: Final = frozenset(
     (
         QueueRole.JOURNAL,
@@ -69,11 +69,11 @@ def move_many(
     A message that the same transaction has received is moved instead of being received.
 
     Args:
-        dry_run: make every check, and move none.
-        message_class: why they are dead letters, for a move back into a dead-letter queue.
+        dry_run: make every check, but move nothing.
+        message_class: the reason of dead letters, for a move back into a dead-letter queue.
 
     Raises:
-        QueueError: the queues do not belong together, or a message is not there; then none moves.
+        QueueError: the queues do not belong together, or a message is missing; then none moves.
     """
     queue = queue_to_read(state, source, MAY_MOVE)
     to = target.require(_TARGETS)
@@ -118,7 +118,7 @@ def _move_away(
     *,
     dry_run: bool,
 ) -> Moved:
-    """Messages of an outgoing queue that are not under way go to another destination."""
+    """Move messages of an outgoing queue, unless in transit, to another destination."""
     if transaction is not None or queue is target:
         raise QueueError(
             Hresult.MQ_ERROR_INVALID_PARAMETER,

@@ -1,4 +1,4 @@
-"""What a message to a multicast address cannot ask for ([MC-MQSRM] 1.5, 2.1.3.1)."""
+"""Limits of messages to a multicast address ([MC-MQSRM] 1.5, 2.1.3.1)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.wire.message.user_message_run import UserMessageRun
 
-# A packet up to this size fits whatever it holds: escaping makes at most six bytes of two.
+# A packet up to this size always fits: escaping makes at most six bytes of two.
 _SURELY_FITS: Final = MAX_APDU_BYTES // 4
-# The message gets its number when it is sent: it may have nine more digits than 0, in <id> and in
-# each of five boundaries, and Content-Length one more.
+# The number of the message is assigned when it is sent: it may have nine more digits than 0, in
+# <id> and in each of five boundaries, and Content-Length one more.
 _DIGITS: Final = 7 * 9
 
 

@@ -1,4 +1,4 @@
-"""Poison messages: those that readers give back again and again, as the policy of a queue says.
+"""Poison messages: those that readers give back too often for the policy of their queue.
 
 Every abort counts, and every read that was handed to a program and given back. After
 `receive_retry_count` retries a message rests in the subqueue `retry`; after `max_retry_cycles` of
@@ -42,9 +42,9 @@ _REJECTED: Final = int(MessageClass.NACK_RECEIVE_REJECTED)
 
 
 def count_aborts(state: State, messages: Sequence[Message]) -> list[Message]:
-    """Count that readers gave messages back; return those that go back in place.
+    """Count messages that readers gave back; return those that go back in place.
 
-    The others have failed too often and are dealt with.
+    The others have failed too often and are handled by the policy.
     """
     returned: list[Message] = []
     for message in messages:
@@ -95,7 +95,7 @@ def _end_cycle(state: State, message: Message) -> None:
     else:
         packet = packet_of(state, message)
         state.outbox.drop("poison message", queue.path, packet, RETRIES_FAILED)
-        # As in WCF: for its sender it was received.
+        # As in WCF: the sender sees it as received.
         delete_messages(state, queue, [message], ACK_RECEIVE)
 
 
@@ -107,7 +107,7 @@ def _set_aside(state: State, message: Message, name: str) -> None:
 
 
 def find_subqueue(state: State, queue: Queue, name: str) -> Queue:
-    """A subqueue of a queue by its own name; made if it is not there."""
+    """A subqueue of a queue by its own name; created if missing."""
     own = parse_path_name(queue.properties.pathname).queue_name
     subqueue = QueueName(own.scope, own.name, Suffix.SUBQUEUE, name)
     known = state.paths.get(subqueue.key)
@@ -115,7 +115,7 @@ def find_subqueue(state: State, queue: Queue, name: str) -> Queue:
 
 
 def release_held(state: State, queue: Queue, lookup_ids: Sequence[int] | None) -> ResultOf[int]:
-    """An operator lets readers have held messages again, which count as new; None for all.
+    """Release held messages to readers, with new counts of retries; None is all of them.
 
     Raises:
         QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one of them is not held; then none is released.

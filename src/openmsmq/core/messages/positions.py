@@ -1,4 +1,4 @@
-"""Messages appear in queues and leave them: the places, the byte counts and the store."""
+"""Messages enter and leave queues: their places, byte counts and records in the store."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,7 +25,7 @@ def next_lookup_id(state: State, priority: int) -> int:
 
 
 def renew_lookup_ids(state: State, messages: Sequence[Message]) -> None:
-    """Let messages that are in no lane arrive anew, in this order."""
+    """Let messages that are in no lane arrive again, in this order."""
     sequence = state.sequence.take(len(messages), state.outbox)
     for message in messages:
         sequence += 1
@@ -41,7 +41,7 @@ def changes(state: State, messages: Iterable[Message]) -> int:
 
 
 def count_messages(state: State, queue: Queue, count: int, size: int) -> None:
-    """So many messages of this size together are new in the queue; negative: were removed."""
+    """Add the count and size of messages to the totals of the queue; negative: were removed."""
     totals = state.totals
     totals.messages += count
     totals.bytes += size
@@ -58,7 +58,7 @@ def count_messages(state: State, queue: Queue, count: int, size: int) -> None:
 
 
 def count_decided(state: State, queue: Queue, messages: Iterable[Message]) -> None:
-    """Messages leave an outgoing queue: some of them may have awaited a final acknowledgment."""
+    """Account for messages that leave an outgoing queue; some may await a final acknowledgment."""
     totals = state.totals
     if totals.awaiting_final_ack and queue.outgoing is not None:
         for message in messages:
@@ -67,7 +67,7 @@ def count_decided(state: State, queue: Queue, messages: Iterable[Message]) -> No
 
 
 def touch(state: State, queue: Queue, messages: Sequence[Message]) -> None:
-    """Messages became visible: readers may be waiting for them, or a transfer."""
+    """Messages became visible: wake readers, or start a transfer."""
     if queue.waiting:
         state.touched.setdefault(queue, []).extend(messages)
     if queue.outgoing is not None:
@@ -76,7 +76,7 @@ def touch(state: State, queue: Queue, messages: Sequence[Message]) -> None:
 
 
 def store_record(state: State, message: Message) -> None:
-    """Write down what changed about a stored message."""
+    """Store the changed record of a stored message."""
     if message.traits & RECOVERABLE:
         state.outbox.batch.update(message.key, record_of(message))
         message.stored = state.outbox.number
@@ -98,7 +98,7 @@ def reslot(
         arrived: when it arrived, unless that is now.
 
     Returns:
-        The message in its new place. The old record is as it was when the message left.
+        The message in its new place. The old record is unchanged since the message left.
     """
     state.forwarded.remove((message,))
     moved = Message(
@@ -127,7 +127,7 @@ def reslot(
 def move_now(
     state: State, queue: Queue, message: Message, target: Queue, *, arrived: float | None = None
 ) -> Message:
-    """Move a message that is no longer in sight of readers into another queue.
+    """Move a message that is already hidden from readers into another queue.
 
     Args:
         arrived: when it arrived there, unless that is now.
@@ -185,7 +185,7 @@ def _settle_in(state: State, message: Message, queue: Queue, *, wake: bool) -> N
 
 
 def give_back(state: State, queue: Queue, messages: Sequence[Message]) -> None:
-    """Locked messages are visible again, each in its old place."""
+    """Make locked messages visible again, each in its old place."""
     for message in messages:
         queue.unlock(message)
     touch(state, queue, messages)

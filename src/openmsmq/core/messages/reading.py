@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.read_request import ReadOwner
     from openmsmq.core.state import State
 
-# Choice: how many bytes one read returns unless the caller wants fewer or more.
+# Choice: the bytes that one read returns unless the caller sets another limit.
 DEFAULT_MAX_BYTES: Final = 4 * 1024 * 1024
 _AVAILABLE: Final = int(PositionState.AVAILABLE)
 
@@ -41,7 +41,7 @@ _AVAILABLE: Final = int(PositionState.AVAILABLE)
 def queue_to_read(
     state: State, descriptor: OpenQueueDescriptor, access: frozenset[QueueAccessType]
 ) -> Queue:
-    """The open queue, after the readers that wait have got what appeared there for them.
+    """The open queue, after the waiting readers were served the messages that appeared.
 
     Raises:
         QueueError: the descriptor is closed, its queue was deleted, or it is for something else.
@@ -52,13 +52,13 @@ def queue_to_read(
 
 
 def _serve_first(state: State, queue: Queue) -> None:
-    """Let the readers that wait have what appeared in this turn."""
+    """Serve waiting readers the messages that appeared in this turn."""
     if queue in state.touched:
         serve(state, queue, state.touched.pop(queue))
 
 
 def dequeue_many(state: State, read: ReadRequest, timeout: float | None) -> Read | ReadRequest:
-    """Take messages from the front of the queue, or the one that the cursor says.
+    """Take messages from the front of the queue, or the message at the cursor.
 
     Raises:
         QueueError: the status codes of Dequeue Message.
@@ -96,7 +96,7 @@ def _dequeue_by_cursor(
 def peek_many(
     state: State, read: ReadRequest, timeout: float | None, *, next_message: bool
 ) -> Read | ReadRequest:
-    """Look at the first messages, or at the one that the cursor says, without taking them.
+    """Return the first messages, or the message at the cursor, without taking them.
 
     Raises:
         QueueError: the status codes of Peek Message and Peek Next Message.
@@ -120,7 +120,7 @@ def peek_many(
 
 
 def first_visible(queue: Queue, max_count: int, max_bytes: int) -> list[Message]:
-    """The first messages that a peek may see: up to `max_count` and `max_bytes`, at least one."""
+    """The first messages visible to a peek: up to `max_count` and `max_bytes`, at least one."""
     messages: list[Message] = []
     message = queue.after(START, peek=True)
     while message is not None and len(messages) < max_count:
@@ -132,12 +132,12 @@ def first_visible(queue: Queue, max_count: int, max_bytes: int) -> list[Message]
     return messages
 
 
-# Reads that wait
+# Waiting reads
 
 
 def _wait(state: State, queue: Queue, read: ReadRequest, timeout: float | None) -> ReadRequest:
     """Wait For New Message ([MS-MQDMPR] 3.1.7.3.1): up to `timeout` seconds, None is for ever."""
-    # Written so that what is not a number does not wait.
+    # Written so that NaN does not wait.
     if timeout is not None and not timeout > 0:
         if read.cursor is not None:
             read.cursor.expired(state.sequence.last)
@@ -150,14 +150,14 @@ def _wait(state: State, queue: Queue, read: ReadRequest, timeout: float | None) 
 
 
 def end_reads(state: State, queue: Queue, reads: Iterable[ReadRequest], code: int) -> None:
-    """End waiting reads without a message; each tells its caller the code."""
+    """End waiting reads without a message; each returns the code to its caller."""
     for read in reads:
         queue.waiting.remove(read)
         _end_read(state, read, code)
 
 
 def _end_read(state: State, read: ReadRequest, code: int) -> None:
-    """A read that is no longer registered ends without a message."""
+    """End a read that is no longer registered, without a message."""
     read.waiting = False
     if read.cursor is not None:
         read.cursor.expired(state.sequence.last)
@@ -167,14 +167,14 @@ def _end_read(state: State, read: ReadRequest, code: int) -> None:
 def pause_reads(reads: Iterable[ReadRequest]) -> None:
     """Pass reads over until `resume_reads`; others are served in their place.
 
-    Reads through a cursor go on: they get one message, the one that arrives next.
+    Reads through a cursor go on: they get exactly one message, the next that arrives.
     """
     for read in reads:
         read.paused = read.cursor is None
 
 
 def resume_reads(state: State, reads: Iterable[ReadRequest]) -> None:
-    """Serve reads again that were passed over, as soon as there is something for them."""
+    """Serve paused reads again, as soon as there is a message for them."""
     for read in reads:
         read.paused = False
         queue = read.descriptor.queue
@@ -200,7 +200,7 @@ def cancel(state: State, queue: Queue, tag: ReadOwner | None, code: int) -> int:
     return STATUS_NOT_FOUND
 
 
-# Serving them
+# Serving waiting reads
 
 
 def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
@@ -218,7 +218,7 @@ def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
         try:
             result = _serve_one(state, queue, read, arrived)
         except StoreError:
-            # What cannot be read back stays where it is; the sender is not to blame.
+            # A message that cannot be read back stays in place; its sender is not to blame.
             _end_read(state, read, Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED)
             continue
         if result is None:

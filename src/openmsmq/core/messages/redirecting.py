@@ -1,6 +1,6 @@
-"""Messages of an outgoing queue go elsewhere: to another destination, or to a queue here.
+"""Messages of an outgoing queue are moved: to another destination, or to a local queue.
 
-An administrator does it when a destination is misspelt, has moved, or will never be reached.
+An administrator uses it when a destination is misspelt, has moved, or will never be reached.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def redirect(state: State, queue: Queue, messages: list[Message], target: Queue) -> list[Message]:
     """Take messages out of an outgoing queue and put them at the end of another queue.
 
-    They keep their identifiers, so that a destination that has one already does not get it twice.
+    They keep their identifiers, so that a destination that has one already drops the copy.
 
     Raises:
         QueueError: the target does not take one of them; then none is moved.
@@ -86,7 +86,7 @@ def _readdress(views: list[UserMessage], target: Queue) -> list[UserMessage]:
 
 
 def _remove(state: State, queue: Queue, message: Message) -> None:
-    """A message left an outgoing queue for another place: nothing is said about it."""
+    """A message left an outgoing queue for another place, without an acknowledgment."""
     queue.lanes.remove(message)
     message.state = PositionState.DELETED
     count_messages(state, queue, -1, -message.size)

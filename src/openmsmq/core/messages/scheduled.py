@@ -1,4 +1,4 @@
-"""What the clock does to messages: delayed ones appear, retried ones return, removed ones go."""
+"""Scheduled work: delayed messages appear, retried ones return, removed ones are deleted."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
 
-# How many messages one call looks at.
+# The number of messages per call.
 SCHEDULED_STEP: Final = 1_000
-# A message that a reader has is looked at again after this time.
+# A message that a reader holds is looked at again after this time.
 _BUSY_SECONDS: Final = 5.0
 _AVAILABLE: Final = int(PositionState.AVAILABLE)
 _DELAYED: Final = int(PositionState.DELAYED)
@@ -45,10 +45,10 @@ def handle_schedule(state: State) -> None:
 
 
 def _leave(state: State, queue: Queue, message: Message) -> None:
-    """A message leaves the subqueue that it was put into for a time."""
+    """A message leaves the subqueue where it stayed for a limited time."""
     time = due_time(message)
     if time is None:
-        # There is no policy any more: it stays.
+        # The policy was removed: the message stays.
         return
     if time > state.utc:
         state.schedule.start(message, time)

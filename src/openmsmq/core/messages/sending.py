@@ -56,7 +56,7 @@ _LABEL_FIELD: Final = "MessagePropertiesHeader.LabelLength"
 
 
 class Sent(Result):
-    """Messages that a queue took; say so once batch `depends` is durable."""
+    """Messages that a queue took; report them once batch `depends` is durable."""
 
     __slots__ = ("first_ordinal", "messages", "refusal")
 
@@ -68,7 +68,7 @@ class Sent(Result):
         refusal: QueueError | None = None,
     ) -> None:
         self.messages = messages
-        # The ordinals of the message identifiers count up from here.
+        # The first ordinal of the message identifiers; the others count up from it.
         self.first_ordinal = first_ordinal
         # Why the queue refused the rest, and how many it took.
         self.refusal = refusal
@@ -109,7 +109,7 @@ def enqueue_many(
 
 
 def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
-    """The packets of a client as messages; those in a row with the same headers together.
+    """The packets of a client as messages; consecutive ones with equal headers share a run.
 
     Claims that only the queue manager may make are cleared.
 
@@ -129,7 +129,7 @@ def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
 
 
 def _check_largest(packets: Sequence[bytes], growth: int = 0) -> None:
-    """Refuse packets that are too large, or would be when they have grown.
+    """Refuse packets that are too large, or will be when headers are added.
 
     Raises:
         QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.
@@ -143,10 +143,10 @@ def _check_largest(packets: Sequence[bytes], growth: int = 0) -> None:
 
 
 def check_senders(runs: Sequence[UserMessageRun], caller: Caller) -> None:
-    """Refuse messages that name another sender than the one they come from.
+    """Refuse messages whose sender is not the caller.
 
     Raises:
-        AccessDenied: one does.
+        AccessDenied: a message names another sender.
     """
     if caller.is_system:
         return
@@ -208,10 +208,10 @@ def send_checked(
 
 
 def stored_size(run: UserMessageRun, descriptor: OpenQueueDescriptor) -> int:
-    """How many bytes the packets of a run have in the queue.
+    """The total size that the packets of a run have in the queue.
 
     Raises:
-        QueueError: one is too large with its destination, or no packet can carry that.
+        QueueError: a packet is too large with its destination, or cannot carry its name.
     """
     packets = run.packets
     size = sum(map(len, packets))
@@ -225,7 +225,7 @@ def stored_size(run: UserMessageRun, descriptor: OpenQueueDescriptor) -> int:
 
 
 def growth_of(run: UserMessageRun, descriptor: OpenQueueDescriptor) -> int:
-    """How many bytes the packets of a run gain by their destination, if they name none.
+    """The bytes that the packets of a run gain by the name of the destination, if they lack it.
 
     Raises:
         QueueError: no packet can carry the name of the destination.
@@ -247,10 +247,10 @@ def check_size(state: State, queue: Queue, size: int, before: int = 0) -> None:
 def _before_refused(
     state: State, descriptor: OpenQueueDescriptor, queue: Queue, runs: Sequence[UserMessageRun]
 ) -> tuple[list[UserMessageRun], QueueError]:
-    """The messages before the first that a queue does not take, and why it does not.
+    """The messages before the first that a queue refuses, and the reason of the refusal.
 
     Raises:
-        QueueError: it is the first of all.
+        QueueError: the queue refuses the first message.
     """
     accepted: list[UserMessageRun] = []
     size = 0
@@ -274,9 +274,9 @@ def _accepted(
     run: UserMessageRun,
     before: int,
 ) -> tuple[int, int, QueueError | None]:
-    """How many messages of a run a queue takes after others, and why not the next one.
+    """The number of messages of a run that a queue takes after others, and the first refusal.
 
-    The second number is the bytes of all that it takes, those `before` included.
+    The second number is the size of all messages taken, including the earlier ones in `before`.
     """
     count = 0
     try:
@@ -332,12 +332,12 @@ def stamp_runs(
     runs: Sequence[UserMessageRun],
     tag: int | None,
 ) -> tuple[int, list[Arrival]]:
-    """Write into packets what only the queue manager knows; also the first ordinal.
+    """Fill in the fields of packets that only the queue manager knows; also the first ordinal.
 
     `tag` is that of the transaction in which they are sent; None without one.
 
     Raises:
-        QueueError: a transactional message is outside of one.
+        QueueError: a transactional message is sent outside of a transaction.
     """
     count = sum([len(run.packets) for run in runs])
     ordinal = state.ordinals.take(count, state.outbox) + 1
@@ -350,9 +350,9 @@ def stamp_runs(
 
 
 class StampedRun:
-    """The messages of a run on their way to queues; what is the same in all is found out once.
+    """The messages of a run on their way to queues; common properties are computed once.
 
-    `direct` must say to which queue before the first of them goes there.
+    Call `direct` before each change of queue.
 
     Args:
         tag: of the transaction in which they are sent; None without one.
@@ -394,7 +394,7 @@ class StampedRun:
         self._stamp = Stamp(head, time_to_reach_queue, state.identity, sent_time, tag)
 
     def direct(self, descriptor: OpenQueueDescriptor, queue: Queue) -> None:
-        """Say to which open queue the messages that follow go.
+        """Set the open queue of the messages that follow.
 
         Raises:
             QueueError: no packet can carry the name of the destination.
@@ -407,7 +407,7 @@ class StampedRun:
         )
 
     def arrivals(self, packets: Sequence[bytes], ordinal: int) -> list[Arrival]:
-        """Packets of the run as they go into the queue, with ordinals that count up."""
+        """Packets of the run in the form of the queue, with consecutive ordinals."""
         stamp, traits, priority, expires = self._stamp, self._traits, self._priority, self._expires
         arrivals: list[Arrival] = []
         for packet in packets:
@@ -424,7 +424,7 @@ def send_to_several(
     deadletter_queue: str,
     deliver_at: float | None = None,
 ) -> Sent:
-    """One copy for each element; the first that fails stops it, earlier copies stay."""
+    """Send a copy to each element; the first failure stops it, earlier copies stay."""
     check_senders(runs, descriptor.caller)
     views = [UserMessage(packet) for run in runs for packet in run.packets]
     messages: list[Message] = []
@@ -440,7 +440,7 @@ def send_to_several(
         first_ordinal = first_ordinal or sent.first_ordinal
         depends = max(depends, sent.depends)
         if sent.refusal is not None:
-            # The others get what all before them got.
+            # The others get the messages that all queues before them took.
             refusal = sent.refusal
             views = views[: refusal.accepted]
     return Sent(messages, first_ordinal, depends, refusal)

@@ -1,4 +1,4 @@
-"""Messages of one request to many queues: what is the same in all of them is checked once."""
+"""Messages of one request to many queues; their common properties are checked once."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class Refusal:
-    """Messages that one of the open queues did not take.
+    """Messages that one of the open queues refused.
 
     Attributes:
         position: of the first of them in the request.
-        messages: how many there are; none for the queue is sent after the first.
+        messages: the count, including all messages for the queue after the first.
         error: why the first is refused.
     """
 
@@ -47,7 +47,7 @@ class Refusal:
 
 
 class SentEach(Result):
-    """Messages that queues took; say so, and what they refused, once batch `depends` is durable."""
+    """Messages that queues took; report them and the refusals once batch `depends` is durable."""
 
     __slots__ = ("refusals",)
 
@@ -62,7 +62,7 @@ def enqueue_each(
     packets: Sequence[bytes],
     caller: Caller,
 ) -> SentEach:
-    """Send each packet to the open queue in the same place, without a transaction.
+    """Send each packet to the open queue at the same index, without a transaction.
 
     The messages for a queue are sent in their order, up to the first that it refuses.
 
@@ -102,7 +102,7 @@ def _send(
     """Send one message; return the batch that stores it.
 
     Args:
-        run: of this message only.
+        run: has this message only.
 
     Raises:
         QueueError: the queue does not take it.
@@ -113,7 +113,7 @@ def _send(
     check_destination(state, queue, (run,), transactional=False)
     check_size(state, queue, stored_size(run, descriptor))
     if run.head.authentication_level:
-        # Its verification has changed the headers.
+        # The verification has changed its headers.
         stamped = StampedRun(state, run, None)
     stamped.direct(descriptor, queue)
     ordinal = state.ordinals.take(1, state.outbox) + 1

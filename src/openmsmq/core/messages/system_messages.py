@@ -1,4 +1,4 @@
-"""Messages that the queue manager itself sends: into a queue of its own, or to another machine."""
+"""Messages sent by the queue manager itself: into a local queue, or to another machine."""
 
 from collections.abc import Callable
 from typing import Final
@@ -23,7 +23,7 @@ from openmsmq.wire.names.queue_address_names import format_name_of
 
 from .arrivals import arrival, insert
 
-# What a log line shows where no message is the reason.
+# The packet that is logged when no message is the cause.
 NO_MESSAGE: Final = bytes(64)
 
 Build = Callable[[int], bytes]
@@ -38,8 +38,8 @@ def send_system_message(
     [MS-MQQB] 3.1.7.15: a queue that cannot take it does not get it; its sender is not told.
 
     Args:
-        what: it is, such as an acknowledgment.
-        about: the message that is the reason for it, if it is one.
+        what: the kind of message, such as an acknowledgment.
+        about: the message that caused it, if any.
     """
     packet_about = about.packet if about is not None else NO_MESSAGE
     try:
@@ -66,7 +66,7 @@ def send_system_message(
             state.outbox.drop(what, queue.path, packet_about, OVER_QUOTA)
             return None
         (message,) = insert(state, queue, [arrival(UserMessage(packet), queue)])
-        # It reports something in this batch, so it must wait for it even if it is not stored.
+        # The caller reports something in this batch, so it waits even for an unstored message.
         message.stored = state.outbox.changed()
     finally:
         close_queue(state, descriptor)
@@ -74,9 +74,9 @@ def send_system_message(
 
 
 def may_reach(state: State, name: SingleFormatName) -> bool:
-    """Whether there is an outgoing queue for a name, none is needed, or one more may be made.
+    """Whether a name needs no new outgoing queue, or one more may be created.
 
-    Whoever sends messages here decides where acknowledgments go, so there is a limit.
+    Senders choose the destination of acknowledgments, so their number is limited.
     """
     if len(state.outgoing) < state.settings.max_outgoing_queues:
         return True

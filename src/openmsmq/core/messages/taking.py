@@ -1,4 +1,4 @@
-"""What a read does with the messages that it found: show them, lock them or delete them.
+"""The effect of a read on its messages: show, lock or delete them.
 
 Dequeue Message End follows for those that a two-phase read locked ([MS-MQDMPR] 3.1.7.1.10-15).
 """
@@ -45,7 +45,7 @@ _PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
 
 
 def check_transaction(queue: Queue, transaction: Transaction | None) -> None:
-    """Refuse a transaction that is over, or on a queue that knows none.
+    """Refuse a transaction that is over, or on a queue that is not transactional.
 
     Raises:
         QueueError: MQ_ERROR_TRANSACTION_SEQUENCE or MQ_ERROR_TRANSACTION_USAGE.
@@ -67,11 +67,11 @@ def take(
     *,
     two_phase: bool,
 ) -> Read:
-    """Messages were taken out of the lanes: lock them or delete them."""
+    """Lock or delete messages that were taken out of the lanes."""
     try:
         packets = packets_of(state, messages)
     except StoreError:
-        # What cannot be shown is not received.
+        # A message that cannot be read back is not received.
         for message in messages:
             queue.lanes.insert(message)
         raise
@@ -90,18 +90,18 @@ def take(
 
 
 def show(state: State, messages: list[Message]) -> Read:
-    """The result of a peek; it depends on the batch that stored what it shows."""
+    """The result of a peek; it depends on the batch that stored the messages."""
     return Read(messages, packets_of(state, messages), _shown_by(state, messages))
 
 
 def _shown_by(state: State, messages: list[Message]) -> int:
-    """The batch that must be durable before the messages are shown to anybody."""
+    """The batch that must be durable before the messages are shown."""
     stored = state.outbox.pending(max([message.stored for message in messages]))
     return max(stored, _numbered_by(state))
 
 
 def _numbered_by(state: State) -> int:
-    """The batch that must be durable before numbers are seen: none may be given out again."""
+    """The batch that must be durable before numbers are seen: none may be assigned again."""
     return max(state.sequence.depends(), state.ordinals.depends())
 
 
@@ -117,11 +117,11 @@ def end_many(
     """Dequeue Message End for several messages: they leave for `reason`; 0 gives them back.
 
     Args:
-        handed: of those that go back, the ones that a program has seen: its read has failed.
+        handed: messages among those given back that a program has seen: its read has failed.
 
     Raises:
-        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, a message is not being received here; then none
-            of them is changed.
+        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, a message is not being received here; then
+        none of them is changed.
     """
     queue = descriptor.require(MAY_RECEIVE)
     # A message that a transaction holds is left to the transaction.
@@ -176,9 +176,9 @@ def _held_messages(
 def take_out_many(
     state: State, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
 ) -> None:
-    """Undo that a transaction received messages: they are back in place, and it goes on.
+    """Undo the receives of a transaction: the messages go back in place, and it stays open.
 
-    A message that the transaction does not hold, or can no longer give up, is left as it is.
+    A message that the transaction does not hold, or can no longer give up, is unchanged.
     """
     if transaction.state is not TransactionState.ACTIVE:
         return
@@ -194,7 +194,7 @@ def take_out_many(
 def reject_many(
     state: State, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
 ) -> None:
-    """Have messages that a transaction received leave as rejected when it commits.
+    """Mark messages that a transaction received as rejected, for when it commits.
 
     Raises:
         QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, the transaction did not receive one of them.

@@ -1,4 +1,4 @@
-"""What a message to a name of HTTP or HTTPS cannot ask for ([MC-MQSRM] 2.2.5.2, 1.7)."""
+"""Limits of messages to a name of HTTP or HTTPS ([MC-MQSRM] 2.2.5.2, 1.7)."""
 
 from __future__ import annotations
 

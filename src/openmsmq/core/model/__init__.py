@@ -1,1 +1,1 @@
-"""What a queue manager has: messages, queues, open queues, cursors, outgoing queues."""
+"""The model of a queue manager: messages, queues, open queues, cursors, outgoing queues."""
