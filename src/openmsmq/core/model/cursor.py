@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .open_queue import OpenQueueDescriptor
     from .queue import Queue
 
-# In front of every lookup id.
+# Smaller than every lookup id.
 START: Final = -1
 
 
@@ -31,7 +31,7 @@ class CursorInput(Enum):
 
 
 class Seek(Enum):
-    """Where an operation looks for its message."""
+    """The place at which an operation looks for its message."""
 
     HERE = "the message that the cursor stands on"
     BEHIND = "the first message behind the cursor"
@@ -89,8 +89,8 @@ _AFTER_ARRIVAL: Final = {
 class Cursor:
     """A position in one open queue.
 
-    The position is a lookup id, so it stays meaningful when the message is removed. End is the
-    sequence number that was last given out when the cursor got there: everything newer is behind
+    The position is a lookup id, so it stays meaningful when the message is removed. End stores the
+    sequence number that was last given out when the cursor got there: everything newer follows
     it, whatever its priority.
     """
 
@@ -148,5 +148,5 @@ class Cursor:
         self.state = CursorState.UNREAD
 
     def not_found(self) -> None:
-        """A receive that may not wait found nothing: the cursor is as it was before."""
+        """A receive that may not wait found nothing: restore the state of the cursor."""
         self.state = CursorState.UNREAD

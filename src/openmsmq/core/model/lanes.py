@@ -157,7 +157,7 @@ class Lane:
         return self.blocks[at - 1][-1] if at else None
 
     def between(self, after: int, upto: int) -> Iterator[Message]:
-        """Messages with `after` < id <= `upto`, in order; the lane must not change meanwhile."""
+        """Messages with `after` < id <= `upto`, in order; do not change the lane meanwhile."""
         at = bisect_right(self.lasts, after)
         while at < len(self.lasts):
             ids = self.ids[at]
@@ -191,7 +191,7 @@ class Lanes:
         """Add messages that have just been given their lookup ids, in the order of arrival."""
         self.count += len(ids)
         first = ids[0] >> SEQUENCE_BITS
-        # Messages that come together mostly have the same priority.
+        # Messages that arrive together mostly have the same priority.
         if len(ids) == 1:
             self._lane(ids[0]).append(messages[0])
         elif max(ids) >> SEQUENCE_BITS == min(ids) >> SEQUENCE_BITS == first:
@@ -276,7 +276,7 @@ class Lanes:
         return None
 
     def before(self, lookup_id: int) -> Message | None:
-        """The last message in front of this id, which itself may be gone."""
+        """The last message before this id, whose own message may be removed."""
         for index in range(min(lookup_id >> SEQUENCE_BITS, LANES - 1), -1, -1):
             lane = self.lanes[index]
             if lane is not None and lane.count:
@@ -295,7 +295,7 @@ class Lanes:
         return None
 
     def __iter__(self) -> Iterator[Message]:
-        """Every message in queue order; the lanes must not change meanwhile."""
+        """Every message in queue order; the lanes must not change during iteration."""
         for lane in self.lanes:
             if lane is not None:
                 for block in lane.blocks:
@@ -311,7 +311,7 @@ class Lanes:
 
     def arrivals(self, after: int, upto: int) -> list[Iterator[Message]]:
         """One iterator for each lane over the messages with `after` < sequence <= `upto`."""
-        # A larger number would mean a place in the next lane.
+        # A larger number would be a place in the next lane.
         after, upto = min(after, SEQUENCE_MASK), min(upto, SEQUENCE_MASK)
         return [
             lane.between(index << SEQUENCE_BITS | after, index << SEQUENCE_BITS | upto)

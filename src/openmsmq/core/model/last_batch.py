@@ -1,12 +1,12 @@
-"""What a queue manager remembers of a producer of staged batches."""
+"""The last batch of a producer of staged batches."""
 
 from typing import NamedTuple
 
 
 class LastBatch(NamedTuple):
-    """The batch that a producer published last; -1 without one.
+    """The number of the batch that a producer published last; -1 for none.
 
-    Its messages have arrival sequences from `first` up to `last`; in their order and without gaps
+    Its messages have arrival sequences from `first` to `last`; in their order and without gaps
     if all of them went to one queue.
     """
 

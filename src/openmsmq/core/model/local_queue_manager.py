@@ -1,4 +1,4 @@
-"""LocalQueueManager: what this queue manager knows of itself ([MS-MQDMPR] 3.1.1.1).
+"""LocalQueueManager: the attributes of this queue manager ([MS-MQDMPR] 3.1.1.1).
 
 Queues, transactions and SequentialID are in `State`; all protocols see the one object here.
 """
@@ -44,8 +44,8 @@ class QueueManagerState(StrEnum):
 class LocalQueueManager:
     """The attributes of the queue manager.
 
-    `published` holds those that the directory may hold, too; it is always the same object. They
-    and the persistent ones survive a restart; all others start anew.
+    `published` holds those that the directory may hold, too; it is always the same object. These
+    and the persistent ones survive a restart; all others are reset.
     """
 
     __slots__ = (
@@ -99,7 +99,7 @@ class LocalQueueManager:
 
     @property
     def serves(self) -> bool:
-        """Whether the queue manager does its work for others."""
+        """Whether the queue manager serves requests."""
         return self.queue_manager_state is QueueManagerState.READY
 
     def require_service(self) -> None:
@@ -137,7 +137,7 @@ class LocalQueueManager:
 
     @classmethod
     def restore(cls, row: bytes) -> LocalQueueManager:
-        """The queue manager as the store has it.
+        """The queue manager from the store.
 
         Raises:
             StoreError: the row is of a later version.
@@ -157,5 +157,5 @@ class LocalQueueManager:
 
 
 def store_local(state: State) -> None:
-    """Write down what survives a restart."""
+    """Store the attributes that survive a restart."""
     state.outbox.batch.set_row(Table.MANAGER, ROW_KEY, state.local.serialize())

@@ -1,7 +1,7 @@
 """A message in a queue: Message and MessagePosition of [MS-MQDMPR] 3.1.1.11-12 in one record.
 
-The packet holds every property of the message. The record beside it holds what the queue manager
-needs to know without looking at the packet, which may be on disk.
+The packet holds every property of the message. The record beside it holds the facts that the queue
+manager needs without reading the packet, which may be on disk.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .queue import Queue
 
 HIGHEST_PRIORITY: Final = 7
-# The state of a message that is stored, but belongs to no queue until its batch is published; in
-# records, and in memory only for those.
+# The state of a message that is stored, but belongs to no queue until its batch is published.
+# Records have it; in memory only unpublished messages do.
 STAGED: Final = 0xFF
 # A time in a record that never comes.
 NEVER: Final = 0xFFFFFFFF
@@ -32,14 +32,14 @@ class PositionState(IntEnum):
     LOCKED = 1
     DELETED = 2
     PURGE_PENDING = 3
-    # Two of our own, which records keep: a poison message that waits for an operator, and a
+    # Two extensions, which records keep: a poison message that waits for an operator, and a
     # message that appears later.
     HELD = 4
     DELAYED = 5
 
 
 class Traits(IntFlag):
-    """What a message asks of the queue manager; eight bits, so that Python shares the numbers."""
+    """The traits of a message, in eight bits, so that Python shares the numbers."""
 
     RECOVERABLE = 0x01
     TRANSACTIONAL = 0x02
@@ -55,7 +55,7 @@ class Traits(IntFlag):
 ACKNOWLEDGMENT_SHIFT: Final = 4
 RECOVERABLE: Final = int(Traits.RECOVERABLE)
 TRANSACTIONAL: Final = int(Traits.TRANSACTIONAL)
-# Any of these means that more is to be done when the message leaves its queue.
+# With any of these, leaving the queue needs more work than a removal.
 TRAITS_ON_DELETION: Final = int(
     Traits.TRANSACTIONAL
     | Traits.NEGATIVE_JOURNALING
@@ -66,7 +66,7 @@ TRAITS_ON_DELETION: Final = int(
 )
 
 
-# Every field of a History; those in front of the dead-letter queue as _HISTORY packs them.
+# All fields of a History; those before the dead-letter queue in the order of _HISTORY.
 HISTORY_FIELDS: Final = (
     "abort_count",
     "move_count",
@@ -81,7 +81,7 @@ HISTORY_FIELDS: Final = (
     "allow_peek_when_locked",
 )
 _PACKED_FIELDS: Final = HISTORY_FIELDS[: HISTORY_FIELDS.index("deadletter_queue")]
-# What belongs to the place that a message leaves; all else goes with it to the next.
+# Fields that belong to a place; all others follow the message to the next one.
 _FIELDS_OF_PLACE: Final = frozenset(
     (
         "transaction",
@@ -95,7 +95,7 @@ _MOVING_FIELDS: Final = tuple(name for name in HISTORY_FIELDS if name not in _FI
 
 
 class History:
-    """What few messages have: counters, a reason, a dead-letter queue of their own."""
+    """Fields that few messages need: counters, a reason, a dead-letter queue of their own."""
 
     __slots__ = HISTORY_FIELDS
 
@@ -103,16 +103,16 @@ class History:
         self.abort_count = 0
         self.move_count = 0
         self.last_move_time = 0
-        # Why the message is in a dead-letter queue; shown as its class. 0 = as in the packet.
+        # The reason of a dead letter, shown as its class. 0 = the class in the packet.
         self.message_class = 0
         # The number of the prepared transaction that holds the message.
         self.transaction = 0
         # The place of an outgoing message in its transactional sequence; it never changes.
         self.tx_sequence_id = 0
         self.tx_sequence_number = 0
-        # Delivered, but the source must know what becomes of it.
+        # Delivered, and the source must know the fate of it.
         self.awaiting_final_ack = False
-        # The source wants to know although it keeps no copy (TransactionHeader.Flags.FA).
+        # The source asks for the fate although it keeps no copy (TransactionHeader.Flags.FA).
         self.final_ack_required = False
         self.deadletter_queue = ""
         self.allow_peek_when_locked = False
@@ -156,7 +156,7 @@ class Message:
         state: int,
         stored: int,
     ) -> None:
-        # The key in the store: the SequentialID at the first enqueue, kept for ever.
+        # The key in the store: the SequentialID at the first enqueue; it never changes.
         self.key = key
         # LookupIdentifier: 7 - priority in the top byte, then the SequentialID.
         self.lookup_id = lookup_id
@@ -167,9 +167,9 @@ class Message:
         self.arrived = arrived
         self.expires = expires
         self.state = state
-        # The number of the batch that stores what is now known of the message; 0 = none.
+        # The number of the batch that stores the current record; 0 = none.
         self.stored = stored
-        # Who has locked the message: a transaction, or a descriptor in a two-phase read.
+        # The holder of the lock: a transaction, or a descriptor in a two-phase read.
         self.holder: object | None = None
         self.history: History | None = None
 
@@ -199,7 +199,7 @@ class Message:
 
 # Holds poison messages until an operator decides.
 HELD: Final = "held for an operator"
-# Holds the messages of an outgoing queue that were delivered and whose fate is not known yet.
+# Holds the messages of an outgoing queue that were delivered and whose fate is unknown yet.
 AWAITING_FINAL_ACK: Final = "awaiting final acknowledgment"
 
 
@@ -228,7 +228,7 @@ def parse_history(record: bytes) -> History:
 
 
 def record_of(message: Message) -> bytes:
-    """What the store keeps beside the packet."""
+    """The record that the store keeps beside the packet."""
     record = pack_record(
         message.queue.number,
         message.lookup_id,

@@ -1,4 +1,4 @@
-"""Open queues: who may do what with a queue, and who shuts out whom ([MS-MQDMPR] 3.1.1.16)."""
+"""Open queues: access rights and sharing ([MS-MQDMPR] 3.1.1.16)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class QueueAccessType(StrEnum):
 
 
 class RemoteReadState(StrEnum):
-    """Who knows the handle of a descriptor that was opened for a remote reader."""
+    """The party that knows the handle of a descriptor opened for a remote reader."""
 
     NONE = "none"
     OPENED = "opened"
@@ -82,9 +82,9 @@ class OpenQueueDescriptor:
         children: list[OpenQueueDescriptor] | None = None,
     ) -> None:
         self.handle = handle
-        # Unique as the handle is, but another number, so that one cannot pass for the other.
+        # Unique like the handle, but a different number, so that one cannot be used as the other.
         self.context_value = handle << 1 | 1
-        # None when the queue was deleted, and for several queues.
+        # None after the queue was deleted, and for several queues.
         self.queue = queue
         self.access = access
         self.share = share
@@ -94,23 +94,23 @@ class OpenQueueDescriptor:
         self.children: list[OpenQueueDescriptor] = children or []
         self.remote_read_state = RemoteReadState.NONE
         self.cursors: dict[int, Cursor] = {}
-        # Messages of two-phase reads that have not ended, by lookup id.
+        # Messages of two-phase reads in progress, by lookup id.
         self.locked: dict[int, Message] = {}
         self.closed = False
         self._destination: DestinationStamp | None = None
 
     @property
     def destination(self) -> DestinationStamp:
-        """The name that it was opened by, as packets to it carry it.
+        """The name by which it was opened, as in packets.
 
         Raises:
-            QueueError: no packet can.
+            QueueError: no packet can carry the name.
         """
         destination = self._destination
         if destination is None:
             name = self.format_name
             if name.startswith(_DIRECT_OS):
-                # Most names are like this, and carried as they are.
+                # Most names begin like this, and packets carry them unchanged.
                 address = direct_address(name[len(_DIRECT) :])
             else:
                 address = address_of(parse_format_name(name))
@@ -118,7 +118,7 @@ class OpenQueueDescriptor:
         return destination
 
     def require(self, allowed: frozenset[QueueAccessType]) -> Queue:
-        """The queue, if it is still there and was opened for this.
+        """The queue, if it still exists and was opened for this access.
 
         Raises:
             QueueError: closed, deleted, or opened for something else.
@@ -139,7 +139,7 @@ class OpenQueueDescriptor:
 
 
 def check_sharing(queue: Queue, access: QueueAccessType, share: ShareMode) -> None:
-    """Refuse an open that the descriptors of the queue shut out ([MS-MQDMPR] 3.1.7.1.5).
+    """Refuse an open that conflicts with other descriptors of the queue ([MS-MQDMPR] 3.1.7.1.5).
 
     Raises:
         QueueError: MQ_ERROR_SHARING_VIOLATION.
@@ -149,7 +149,7 @@ def check_sharing(queue: Queue, access: QueueAccessType, share: ShareMode) -> No
     for other in queue.descriptors.values():
         other_deny = other.share != ShareMode.DENY_NONE
         if other.access in _RECEIVE:
-            # Two that deny exclude each other whatever they open for, a receiver also a denier.
+            # Two that deny sharing always conflict, and so do a receiver and one that denies.
             violation = deny or (other_deny and receives)
         else:
             violation = other.access in _PEEK and other_deny and receives
@@ -158,7 +158,7 @@ def check_sharing(queue: Queue, access: QueueAccessType, share: ShareMode) -> No
 
 
 def _shared(queue: Queue, other: OpenQueueDescriptor, *, deny: bool) -> QueueError:
-    """Why a queue cannot be opened: others have it open, or one that keeps others out."""
+    """The reason why a queue cannot be opened: other handles, or one that denies sharing."""
     code = Hresult.MQ_ERROR_SHARING_VIOLATION
     if not deny or other.share != ShareMode.DENY_NONE:
         return QueueError(

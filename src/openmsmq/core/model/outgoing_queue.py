@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONNECTION_HISTORY_LIMIT: Final = 100
 NOT_CONNECTED: Final = "not connected"
-# The states in which no message leaves, whatever the connection does, and why.
+# The states in which no message leaves, regardless of the connection, and why.
 HELD_REASONS: Final = {
     QueueState.ONHOLD: "paused",
     QueueState.LOCKED: "locked: only HTTP is allowed in hardened mode",
@@ -24,12 +24,12 @@ HELD_REASONS: Final = {
 
 
 class NextHop(NamedTuple):
-    """A queue manager to which messages can go next on their way.
+    """A queue manager to which messages can be sent next on their way.
 
     Args:
         host: the name or address to connect to.
-        queue_manager: the one that must answer there; GUID_NULL for any.
-        address: where it was reached last; empty before.
+        queue_manager: the expected one; GUID_NULL for any.
+        address: the last one that answered; empty before.
     """
 
     host: str
@@ -44,7 +44,7 @@ class NextHop(NamedTuple):
 class ConnectionHistoryEntry:
     """One step of a connection attempt; `error` is an HRESULT, 0 when there is none.
 
-    `reason` says in words what the status does not.
+    `reason` adds words to the status.
     """
 
     status: ConnectionStatus
@@ -56,7 +56,7 @@ class ConnectionHistoryEntry:
 
 @dataclass(slots=True)
 class OutgoingTransferInfo:
-    """How far the transactional messages of an outgoing queue got."""
+    """The progress of the transactional messages of an outgoing queue."""
 
     eod_first_non_ack: SequenceInfo | None = None
     eod_last_non_ack: SequenceInfo | None = None
@@ -73,26 +73,26 @@ class OutgoingTransferInfo:
 
 @dataclass(slots=True)
 class OutgoingQueue:
-    """What an outgoing queue has beside an ordinary one."""
+    """The attributes that only outgoing queues have."""
 
     destination_format_name: str
     transport: Transport
     state: QueueState = QueueState.INACTIVE
-    # Why messages wait, in words; empty while a session is open.
+    # Why messages wait, as text; empty while a session is open.
     reason: str = NOT_CONNECTED
-    # Where messages can go next, the best first; None before the destination is looked up.
+    # The next hops, the best first; None before the destination is looked up.
     next_hops: tuple[NextHop, ...] | None = None
-    # Why these next hops, in words; empty for names that are not routed.
+    # Why these next hops, as text; empty for names that are not routed.
     choice: str = ""
-    # The queue manager that has the queue, and the batch that stores which one it is. It need not
-    # be the next hop: only the destination says what became of a transactional message.
+    # The queue manager that has the queue, and the batch that stores its identity. It need not
+    # be the next hop: only the destination reports the fate of a transactional message.
     destination: UUID | None = None
     destination_stored: int = 0
-    # Attempts to connect that failed since the start.
+    # Failed attempts to connect since the start.
     connect_failures: int = 0
-    # Whether it was empty and unused when unused queues were last looked for.
+    # Whether it was empty and unused at the last search for unused queues.
     unused: bool = False
-    # The transactional sequence that messages go into; None before the first.
+    # The transactional sequence of new messages; None before the first.
     sequence: OutgoingSequence | None = None
     transfer_info: OutgoingTransferInfo = field(default_factory=OutgoingTransferInfo)
     connection_history: deque[ConnectionHistoryEntry] = field(

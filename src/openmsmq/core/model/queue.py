@@ -1,4 +1,4 @@
-"""A queue: its attributes, its messages and who has it open ([MS-MQDMPR] 3.1.1.2)."""
+"""A queue: its attributes, its messages and its open handles ([MS-MQDMPR] 3.1.1.2)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class QueueType(StrEnum):
 
 
 class QueueRole(StrEnum):
-    """What a queue is for."""
+    """The role of a queue."""
 
     USER = "queue"
     SUBQUEUE = "subqueue"
@@ -55,7 +55,7 @@ class Queue:
     """One queue with its messages.
 
     `lanes` holds the messages that readers may take. `locked` holds those that a transaction or a
-    two-phase read has taken but not yet decided on; they keep their place, that is their lookup
+    two-phase read has taken and not yet decided on; they keep their place, which is their lookup
     id. `pending` holds messages of uncommitted sends, which readers do not see.
     """
 
@@ -98,9 +98,9 @@ class Queue:
         properties: QueueObject,
         parent: Queue | None = None,
     ) -> None:
-        # It is deleted; only its messages are still to be removed.
+        # Deleted; only its messages remain to be removed.
         self.deleted = False
-        # The name of the queue in the store; never used again.
+        # The key of the queue in the store; never reused.
         self.number = number
         # The part of the path name after the computer, such as private$\orders;later.
         self.path = path
@@ -116,18 +116,18 @@ class Queue:
         self.lanes = Lanes()
         self.locked: dict[int, Message] = {}
         self.pending: dict[int, Message] = {}
-        # Messages that appear later, by the lookup ids that they have until then.
+        # Delayed messages, by the lookup ids that they have until they arrive.
         self.delayed: dict[int, Message] = {}
         # Locked messages with AllowPeekWhenLocked: also in `locked`.
         self.peekable: dict[int, Message] = {}
         self.total_bytes = 0
-        # What becomes of messages that readers give back again and again.
+        # The policy for messages that readers give back again and again.
         self.policy = NO_POLICY
-        # Bytes of sends that are not committed or delayed: counted against the quota only.
+        # Bytes of uncommitted or delayed sends: counted against the quota only.
         self.reserved_bytes = 0
         self.descriptors: dict[int, OpenQueueDescriptor] = {}
         self.waiting: deque[ReadRequest] = deque()
-        # How many messages transactions will move here when they commit.
+        # The number of messages that transactions will move here when they commit.
         self.expected = 0
         self.incoming: dict[bytes, IncomingTransactionalTransferInfo] = {}
         self.pins: list[Pin] = []
@@ -138,17 +138,17 @@ class Queue:
 
     @property
     def count(self) -> int:
-        """How many messages are in the queue, locked ones included."""
+        """The number of messages in the queue, locked ones included."""
         return self.lanes.count + len(self.locked)
 
     @property
     def active(self) -> bool:
-        """Active: somebody has it open, or messages wait to be transferred."""
+        """Active: it is open, or messages wait to be transferred."""
         return bool(self.descriptors) or (self.outgoing is not None and self.count > 0)
 
     @property
     def family(self) -> Queue:
-        """The queue that a subqueue or a journal belongs to; the queue itself otherwise."""
+        """The queue to which a subqueue or a journal belongs; otherwise the queue itself."""
         return self.parent if self.parent is not None else self
 
     @property
@@ -157,7 +157,7 @@ class Queue:
         return self.path.rpartition(";")[2].lower() if self.role is QueueRole.SUBQUEUE else ""
 
     def lock(self, message: Message, holder: object) -> None:
-        """Take a visible message out of sight without giving up its place."""
+        """Hide a visible message without giving up its place."""
         self.lanes.remove(message)
         self.hold(message, holder)
 
@@ -175,13 +175,13 @@ class Queue:
         self.lanes.insert(message)
 
     def forget_locked(self, message: Message) -> None:
-        """Take a message out of the locked ones."""
+        """Remove a message from the locked ones."""
         del self.locked[message.lookup_id]
         if self.peekable:
             self.peekable.pop(message.lookup_id, None)
 
     def after(self, lookup_id: int, *, peek: bool) -> Message | None:
-        """The next message after this id that a receive or a peek may see."""
+        """The next message after this id that is visible to a receive or a peek."""
         first = self.lanes.after(lookup_id)
         if peek and self.peekable:
             for other_id, message in self.peekable.items():
@@ -190,7 +190,7 @@ class Queue:
         return first
 
     def before(self, lookup_id: int, *, peek: bool) -> Message | None:
-        """The nearest message in front of this id that a receive or a peek may see."""
+        """The nearest message before this id that is visible to a receive or a peek."""
         last = self.lanes.before(lookup_id)
         if peek and self.peekable:
             for other_id, message in self.peekable.items():
@@ -199,6 +199,6 @@ class Queue:
         return last
 
     def count_deleted(self, reason: int, count: int) -> None:
-        """Messages left the queue for a reason, a message class."""
+        """Count messages that left the queue, by the reason, a message class."""
         deleted = self.counters.deleted
         deleted[reason] = deleted.get(reason, 0) + count

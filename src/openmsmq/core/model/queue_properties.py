@@ -1,4 +1,4 @@
-"""The properties of a queue that people may change, and the names that they have in the core."""
+"""Changeable properties of a queue, and their names in the core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a read by lookup id looks for, and what reads return."""
+"""The arguments of reads by lookup id, and the results of reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MessageSeekAction(StrEnum):
 
 
 class Read(Result):
-    """Messages that a read returned; show them once batch `depends` is durable."""
+    """Messages that a read returned; they may be shown once batch `depends` is durable."""
 
     __slots__ = ("messages", "packets")
 
@@ -33,11 +33,11 @@ class Read(Result):
 
 
 class Browsed(Read):
-    """Messages for people who look.
+    """Messages for administrators.
 
     Attributes:
-        states: those that readers do not see: index, state in a word, who holds it.
-        more: others follow.
+        states: of hidden messages: index, state in a word, holder.
+        more: whether others follow.
     """
 
     __slots__ = ("more", "states")

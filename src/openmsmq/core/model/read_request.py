@@ -1,4 +1,4 @@
-"""What a reader asks for; it may have to wait for a message ([MS-MQDMPR] 3.1.1.10)."""
+"""The request of a reader; it may have to wait for a message ([MS-MQDMPR] 3.1.1.10)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ReadOwner(Protocol):
-    """Whoever asked for a read that waits; one for each read, which is cancelled by it."""
+    """The owner of a waiting read; one for each read, by which it is cancelled."""
 
     def satisfied(self, event: ReadSatisfied) -> None:
         """The read got messages."""
@@ -23,10 +23,10 @@ class ReadOwner(Protocol):
 
 
 class ReadRequest:
-    """A read; while it waits its turn it is a WaitingMessageReadOperation.
+    """A read; while it waits it is a WaitingMessageReadOperation.
 
-    A wait ends once: `ReadSatisfied` or `ReadEnded` among the events names it, and the engine
-    tells its owner.
+    A wait ends once: the event `ReadSatisfied` or `ReadEnded` names it, and the engine
+    notifies its owner.
     """
 
     __slots__ = (
@@ -56,7 +56,7 @@ class ReadRequest:
     ) -> None:
         self.descriptor = descriptor
         self.destructive = destructive
-        # Notified of its end; also identifies it when it is cancelled.
+        # Notified of its end; also identifies the read when it is cancelled.
         self.tag = tag
         self.cursor = cursor
         self.max_count = max_count
@@ -64,5 +64,5 @@ class ReadRequest:
         self.transaction = transaction
         self.two_phase = two_phase
         self.waiting = False
-        # Passed over for now: its client cannot take more at the moment.
+        # Passed over for now: its client cannot take messages at the moment.
         self.paused = False

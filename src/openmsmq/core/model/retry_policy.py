@@ -1,6 +1,6 @@
-"""RetryPolicy: what a queue does with messages that readers give back again and again.
+"""RetryPolicy: the treatment of messages that readers give back again and again.
 
-The words are those of WCF. Directories and other machines know nothing of it.
+The terms are those of WCF. Directories and other machines do not know the policy.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 
 class ReceiveErrorHandling(StrEnum):
-    """What becomes of a message after its last retry cycle."""
+    """The treatment of a message after its last retry cycle."""
 
     NONE = "none"
     MOVE = "move"
@@ -22,13 +22,13 @@ class ReceiveErrorHandling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a message is tried, and what follows.
+    """The number of tries, and the treatment after the last.
 
     Attributes:
-        receive_retry_count: how often a message is read again, after the first time, in a cycle.
-        retry_cycle_delay: seconds that it then rests in the subqueue `retry`.
-        max_retry_cycles: how often it comes back from there.
-        receive_error_handling: what follows the last cycle; `none` turns the policy off.
+        receive_retry_count: how often a message is read again in a cycle, after the first time.
+        retry_cycle_delay: seconds of rest in the subqueue `retry` between two cycles.
+        max_retry_cycles: how often it returns from there.
+        receive_error_handling: the treatment after the last cycle; `none` disables the policy.
     """
 
     receive_retry_count: int = 5
@@ -38,7 +38,7 @@ class RetryPolicy:
 
     @property
     def active(self) -> bool:
-        """Whether the queue manager itself deals with messages that fail."""
+        """Whether the queue manager handles failed messages itself."""
         return self.receive_error_handling is not ReceiveErrorHandling.NONE
 
 

@@ -1,4 +1,4 @@
-"""Schedule: messages to be looked at at a time of day."""
+"""Schedule: times of day at which messages need work."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ if TYPE_CHECKING:
 
     from .message import Message
 
-# The heap is built anew when it has more entries than this that no longer count.
+# The heap is rebuilt when it has more stale entries than this.
 _STALE: Final = 1_000
 
 
 class Schedule:
-    """One time for each message; one that leaves its place earlier is forgotten at once."""
+    """One time for each message; one that leaves its place earlier is removed at once."""
 
     __slots__ = ("_heap", "entries")
 
     def __init__(self) -> None:
         self.entries: dict[int, tuple[float, Message]] = {}
-        # The times with the keys of their messages; an entry that is another by now is stale.
+        # The times with the keys of their messages; an entry whose time has changed is stale.
         self._heap: list[tuple[float, int]] = []
 
     def start(self, message: Message, time: float) -> None:
-        """Look at the message at this time, and no longer at another."""
+        """Set the time of the message, in place of an earlier one."""
         self.entries[message.key] = time, message
         if len(self._heap) > 2 * len(self.entries) + _STALE:
             self._heap = [(time, key) for key, (time, _) in self.entries.items()]
@@ -34,16 +34,16 @@ class Schedule:
             heappush(self._heap, (time, message.key))
 
     def stop(self, message: Message) -> None:
-        """Forget the message."""
+        """Remove the message."""
         self.entries.pop(message.key, None)
 
     def stop_all(self, messages: Iterable[Message]) -> None:
-        """Forget messages."""
+        """Remove messages."""
         for message in messages:
             self.entries.pop(message.key, None)
 
     def next(self) -> float | None:
-        """The time of the next message."""
+        """The earliest time of all messages."""
         heap = self._heap
         while heap:
             time, key = heap[0]
@@ -54,7 +54,7 @@ class Schedule:
         return None
 
     def due(self, utc: float, limit: int) -> list[Message]:
-        """Up to `limit` messages whose time has come; each is returned once."""
+        """Up to `limit` messages that are due; each is returned once."""
         messages: list[Message] = []
         while len(messages) < limit:
             time = self.next()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WaitTimers:
-    """When waiting reads give up. A read that ended earlier is dropped when its time comes."""
+    """Deadlines of waiting reads. A read that ended earlier is dropped when its time comes."""
 
     __slots__ = ("_count", "_heap")
 
@@ -26,14 +26,14 @@ class WaitTimers:
         heappush(self._heap, (deadline, self._count, read))
 
     def next(self) -> float | None:
-        """When the next waiting read gives up."""
+        """The next deadline of a waiting read."""
         heap = self._heap
         while heap and not heap[0][2].waiting:
             heappop(heap)
         return heap[0][0] if heap else None
 
     def due(self, now: float) -> list[ReadRequest]:
-        """The reads whose time is over; each is returned once."""
+        """The reads that have timed out; each is returned once."""
         reads = []
         heap = self._heap
         while heap and heap[0][0] <= now:
@@ -44,7 +44,7 @@ class WaitTimers:
 
 
 class ExpiryTimers:
-    """Which messages expire in which second; a message that leaves earlier is forgotten at once."""
+    """The expiry times of messages; a message that leaves earlier is removed at once."""
 
     __slots__ = ("_buckets", "_seconds")
 
@@ -53,7 +53,7 @@ class ExpiryTimers:
         self._seconds: list[int] = []
 
     def start(self, message: Message, second: int) -> None:
-        """Expire the message at this second, which becomes `message.expires`."""
+        """Let the message expire at this second, which becomes `message.expires`."""
         message.expires = second
         bucket = self._buckets.get(second)
         if bucket is None:
@@ -62,13 +62,13 @@ class ExpiryTimers:
         bucket[message.key] = message
 
     def postpone(self, message: Message, second: int) -> None:
-        """Look at an expired message again at this second; its `expires` stays."""
+        """Return an expired message again at this second; its `expires` stays."""
         expires = message.expires
         self.start(message, second)
         message.expires = expires
 
     def stop(self, message: Message) -> None:
-        """Forget the message; its `expires` stays."""
+        """Remove the message; its `expires` stays."""
         if message.expires != NEVER:
             bucket = self._buckets.get(message.expires)
             if bucket is not None:
@@ -98,7 +98,7 @@ class ExpiryTimers:
 
 
 def earlier(time: float | None, other: float | None) -> float | None:
-    """The earlier of two times; None is never."""
+    """The earlier of two times; None for never."""
     if time is None or other is None:
         return other if time is None else time
     return min(time, other)

@@ -1,8 +1,8 @@
-"""Running totals over all queues, updated where a count changes and never added up."""
+"""Running totals over all queues, updated where a count changes and never recomputed."""
 
 
 class Totals:
-    """What all queues of a queue manager hold together."""
+    """Sums over all queues of a queue manager."""
 
     __slots__ = (
         "aborted",
@@ -21,15 +21,15 @@ class Totals:
     def __init__(self) -> None:
         # Queues that users made.
         self.queues = 0
-        # Messages in all queues, locked ones included, and those of them in outgoing queues.
+        # Messages in all queues, locked ones included, and the part of them in outgoing queues.
         self.messages = 0
         self.outgoing_messages = 0
-        # Those of the outgoing ones that were delivered, and whose fate is not known yet.
+        # The part of the outgoing ones that was delivered, and whose fate is unknown yet.
         self.awaiting_final_ack = 0
         # Bytes of all messages, and of those in journals.
         self.bytes = 0
         self.journal_bytes = 0
-        # Messages that appear later, which the others do not contain, and their bytes.
+        # Delayed messages, not included above, and their bytes.
         self.delayed_messages = 0
         self.delayed_bytes = 0
         # Transactions that are prepared and wait for the decision of a coordinator, and those that
