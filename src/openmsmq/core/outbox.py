@@ -1,6 +1,6 @@
-"""Outbox: what is to be stored, what is to be told, and which batch each of it depends on.
+"""Outbox: data to be stored, events to be reported, and the batch on which each depends.
 
-The one invariant of the queue manager is "durable before said". Every result and every event names
+The one invariant of the queue manager is "durable before said": every result and every event names
 the batch that must be on disk first; these numbers come from here and from nowhere else.
 """
 
@@ -29,7 +29,7 @@ _VALUE: Final = Struct("<Q")
 
 
 class Result:
-    """What an operation did; it may be told once batch `depends` is on disk (0: at once)."""
+    """The result of an operation; report it once batch `depends` is on disk (0: at once)."""
 
     __slots__ = ("depends",)
 
@@ -65,12 +65,12 @@ class Outbox:
         self.events.append(event)
 
     def drop(self, what: str, queue: str, packet: bytes, reason: str, detail: str = "") -> None:
-        """Note that a message, or a copy or acknowledgment of it, finds no place.
+        """Report that a message, or a copy or acknowledgment of it, could not be placed.
 
         Args:
-            packet: of the message.
-            reason: one of few, by which it is counted.
-            detail: more about it, for the log.
+            packet: the packet of the message.
+            reason: one of few, by which drops are counted.
+            detail: further text for the log.
         """
         self.counters.dropped_messages.add((what, reason))
         if detail:
@@ -97,7 +97,7 @@ class Outbox:
         )
 
     def take_batch(self) -> tuple[int, Batch] | None:
-        """What is to be made durable next, with its number; None when there is nothing."""
+        """The next batch to be made durable, with its number; None when there is none."""
         if not self.batch:
             return None
         numbered_batch = self.number, self.batch
@@ -111,11 +111,11 @@ class Outbox:
         self.durable_number = number
 
     def take_events(self) -> list[Event]:
-        """What happened since the last call, oldest first."""
+        """The events since the last call, oldest first."""
         events, self.events = self.events, []
         return events
 
-    # What something depends on
+    # Dependencies
 
     def pending(self, number: int) -> int:
         """`number` if that batch is not on disk yet, else 0."""
@@ -126,7 +126,7 @@ class Outbox:
         return self.number if self.batch else 0
 
     def seen(self) -> int:
-        """The batch that must be on disk before anybody is told how things are now."""
+        """The batch that must be on disk before the current state is reported."""
         return self.number if self.batch else self.pending(self.number - 1)
 
     def latest(self) -> int:
@@ -135,10 +135,10 @@ class Outbox:
 
 
 class Reservation:
-    """Numbers that never repeat, also after a crash: their upper bound is on disk before their use.
+    """Numbers that never repeat, even after a crash: their upper bound is on disk before their use.
 
-    The next block is asked for when half of the last one is used, so that in practice no send waits
-    for it. Whoever gets a number of a block that is not durable yet must wait for `depends`.
+    The next block is reserved when half of the last one is used, so that in practice no send waits
+    for it. A user of a number of a block that is not durable yet must wait for `depends`.
     """
 
     __slots__ = ("_block", "_durable", "_key", "_pending", "_reserved", "last")
@@ -163,11 +163,11 @@ class Reservation:
         return before
 
     def skip(self, count: int) -> None:
-        """Leave out numbers, so that a restored copy does not repeat those of the original."""
+        """Skip numbers, so that a restored copy does not repeat those of the original."""
         self.last += count
 
     def depends(self) -> int:
-        """The batch that must be durable before the numbers taken so far may be seen."""
+        """The batch that must be durable before the numbers taken so far may be shown."""
         if self.last <= self._durable:
             return 0
         return next(number for number, bound in self._pending if self.last <= bound)

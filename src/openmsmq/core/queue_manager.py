@@ -1,19 +1,19 @@
 """QueueManager: the whole queue manager as one object without sockets, clock or disk.
 
-How to drive it
+How to use it
     Every operation takes effect in memory at once, adds to the current batch, and returns its
     `Result` or raises `QueueError`. Results and events carry `depends`: the number of the batch
-    that must be durable before they may be told; 0 is none. Open queues, cursors and transactions
-    are handles and come bare. Take batches with `take_batch`, make
-    them durable in their order, then call `durable`. What happens later (a waiting read ends, a
-    message expires) is in `take_events`. Call `set_time` before operations, `handle_timer` when
+    that must be durable before they may be reported; 0 is none. Open queues, cursors and
+    transactions are handles and are returned bare. Take batches with `take_batch`, make
+    them durable in their order, then call `durable`. Later results (a waiting read ends, a
+    message expires) are in `take_events`. Call `set_time` before operations, `handle_timer` when
     `next_timer` says so.
 
-    Beside its own methods: `traffic` for what programs do with messages and transactions,
+    Besides its own methods: `traffic` for messages and transactions of programs,
     `incoming` for protocols that receive, `outgoing` for those that send,
     `redirections` for messages over HTTP, `coordination` and `enlisted` for transactions across
-    machines, `enlistments` for what their coordinators ask, `ranges`, `leases` and `stages` for
-    pipelines, `management`, `set_aside` and `definer` for people.
+    machines, `enlistments` for requests of their coordinators, `ranges`, `leases` and `stages` for
+    pipelines, `management`, `set_aside` and `definer` for administration.
 """
 
 from __future__ import annotations
@@ -84,11 +84,11 @@ class QueueManager:
     """One queue manager.
 
     Args:
-        recovery: what the store has; empty on the first start.
+        recovery: the contents of the store; empty on the first start.
         new: the attributes of a queue manager that is started for the first time.
         guids: a new random GUID at each call.
-        packets: reads back stored packets; the store does.
-        scratch: takes packets of express messages when memory is short; the store has one.
+        packets: reads back stored packets; provided by the store.
+        scratch: takes packets of express messages when memory is short; provided by the store.
         directory: for public queues; None in workgroup mode.
         verifier: checks messages of other queue managers, instead of `MessageChecks`.
         decryptor: decrypts their bodies; without it encrypted ones are refused.
@@ -162,27 +162,27 @@ class QueueManager:
     def start(
         self, machine: MachineIdentity | None, provisioning: Provisioning | None = None
     ) -> None:
-        """Initialize the queue manager; no operation is served before.
+        """Initialize the queue manager; no operation is accepted before.
 
         Args:
-            machine: the names of this machine; None when they could not be found out.
-            provisioning: for the first start of a queue manager that works with a directory.
+            machine: the names of this machine; None when they could not be determined.
+            provisioning: for the first start of a queue manager with a directory.
 
         Raises:
-            QueueError: the names are not known, or the directory is not as it must be.
+            QueueError: the names are not known, or the directory is in an invalid state.
         """
         initialize(self.state, machine, provisioning)
         queue_manager_started(self.state)
 
     def stop(self) -> None:
-        """Tell everybody to shut down; nothing new is opened from now on."""
+        """Tell all parts to shut down; nothing new is opened from now on."""
         queue_manager_stopping(self.state)
 
     def stopped(self) -> None:
-        """Everybody has shut down."""
+        """All parts have shut down."""
         queue_manager_stopped(self.state)
 
-    # Who it is
+    # Identity
 
     @property
     def name(self) -> str:
@@ -191,7 +191,7 @@ class QueueManager:
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        """The host names and addresses that mean this queue manager, in lower case."""
+        """The host names and addresses of this queue manager, in lower case."""
         return own_names(self.state)
 
     @property
@@ -201,7 +201,7 @@ class QueueManager:
 
     @property
     def counters(self) -> Counters:
-        """What was counted since the start."""
+        """The counters since the start."""
         return self.state.counters
 
     @property
@@ -216,19 +216,19 @@ class QueueManager:
         return settings.signature_form, settings.srmp_signature_form
 
     def join_directory(self) -> None:
-        """Belong to a directory from the next `start` on."""
+        """Use the directory from the next `start` on."""
         self.state.local.directory_integrated = True
 
     def publish_keys(self, keys: KeySource, providers: Sequence[Provider]) -> str:
-        """Tell the directory which public keys it has; returns why that was not possible."""
+        """Publish the public keys in the directory; return why that was not possible."""
         return publish_keys(self.state, keys, providers)
 
     def store_identity(self) -> None:
-        """Add who it is to the batch, before others hear of it."""
+        """Add the identity to the batch, before others receive it."""
         store_local(self.state)
 
     def set_quotas(self, *, messages: int, journals: int) -> None:
-        """Kilobytes that all messages and all journals may take, as configured."""
+        """The quotas of all messages and all journals in kilobytes, as configured."""
         self.state.manager.queue_manager_quota = messages
         self.state.manager.journal_quota = journals
 
@@ -244,7 +244,7 @@ class QueueManager:
     # Time, batches, events
 
     def set_time(self, *, now: float, utc: float) -> None:
-        """Say what time it is for the operations that follow."""
+        """Set the time for the operations that follow."""
         self.state.now = now
         self.state.utc = utc
         self.state.trace.utc = utc
@@ -255,7 +255,7 @@ class QueueManager:
         return self.state.now
 
     def next_timer(self) -> float | None:
-        """The monotonic time at which `handle_timer` is to be called next."""
+        """The monotonic time at which `handle_timer` must be called next."""
         state = self.state
         due = state.waits.next()
         if state.message_checks.has_timers:
@@ -278,13 +278,13 @@ class QueueManager:
         return due
 
     def handle_timer(self, *, now: float, utc: float) -> None:
-        """Do what is due: end waiting reads, expire messages, look at the directory.
+        """Handle timers: end waiting reads, expire messages, read the directory.
 
         It deletes up to `PURGE_STEP` messages; the rest follows in the next call.
         """
         self.set_time(now=now, utc=utc)
         reading.expire_waits(self.state)
-        # Together they delete no more than one step may.
+        # Together they delete no more than one step.
         expired = expire_due(self.state, PURGE_STEP)
         purging.delete_leftovers(self.state, PURGE_STEP - expired)
         if self.state.schedule.entries:
@@ -296,11 +296,11 @@ class QueueManager:
 
     @property
     def idle(self) -> bool:
-        """Whether the turn has nothing left to do, to store or to tell."""
+        """Whether the turn has nothing left to do, to store or to report."""
         return not (self.has_events or self.state.outbox.batch)
 
     def take_batch(self) -> tuple[int, Batch] | None:
-        """What is to be made durable next, with its number; None when there is nothing."""
+        """The next batch to be made durable, with its number; None when there is none."""
         self._settle()
         return self.state.outbox.take_batch()
 
@@ -314,7 +314,7 @@ class QueueManager:
 
     @property
     def has_events(self) -> bool:
-        """Whether something happened since the last `take_events`, or work is left that tells."""
+        """Whether there are events since the last `take_events`, or work that may cause some."""
         state = self.state
         return bool(
             state.outbox.events
@@ -325,16 +325,16 @@ class QueueManager:
         )
 
     def take_events(self) -> list[Event]:
-        """What happened since the last call, oldest first."""
+        """The events since the last call, oldest first."""
         self._settle()
         if self.state.message_checks.found:
             self.state.message_checks.tell_found()
         return self.state.outbox.take_events()
 
     def _settle(self) -> None:
-        """Do the work that operations leave to the end of the turn, until nothing is left.
+        """Do the work deferred to the end of the turn, until nothing is left.
 
-        That is acknowledgments, and readers that wait for messages that appeared.
+        It sends acknowledgments and serves readers that wait for messages that appeared.
         """
         state = self.state
         while state.touched or state.to_acknowledge or state.to_finalize:
@@ -357,17 +357,17 @@ class QueueManager:
 
     @property
     def seen(self) -> int:
-        """The batch that must be durable before anybody is told how things are now."""
+        """The batch that must be durable before the current state is reported."""
         return self.state.outbox.seen()
 
     @property
     def utc(self) -> float:
-        """The time of day in seconds since 1970, as `set_time` said."""
+        """The time of day in seconds since 1970, as passed to `set_time`."""
         return self.state.utc
 
     @property
     def trace(self) -> TraceLog:
-        """What happened to messages since it was last taken, if `keep_history` is set."""
+        """The events of messages since the last call, if `keep_history` is set."""
         return self.state.trace
 
     @property
@@ -389,7 +389,7 @@ class QueueManager:
 
         Args:
             path: its path name; `.` means this machine.
-            caller: whose queue it becomes.
+            caller: the owner of the new queue.
             skip_directory: do not register a public queue.
             attributes: label, type, journaling, quota, journal_quota, authentication,
                 privacy_level, transactional, multicast_address, security, base_priority.
@@ -447,13 +447,13 @@ class QueueManager:
         return opening.open_queue(self.state, name, access, share, caller)
 
     def close_queue(self, descriptor: OpenQueueDescriptor) -> None:
-        """Close an open queue: its reads end, what it had locked goes back in place."""
+        """Close an open queue: its reads end, and messages that it had locked go back in place."""
         opening.close_queue(self.state, descriptor)
 
     def open_cursor(self, descriptor: OpenQueueDescriptor) -> Cursor | None:
-        """A new cursor in front of the first message; None when the queue was deleted."""
+        """A new cursor before the first message; None when the queue was deleted."""
         return opening.open_cursor(self.state, descriptor)
 
     def close_cursor(self, cursor: Cursor) -> None:
-        """Forget a cursor; reads that wait through it end."""
+        """Close a cursor; reads that wait through it end."""
         opening.close_cursor(self.state, cursor)

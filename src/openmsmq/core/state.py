@@ -1,4 +1,4 @@
-"""What the parts of the queue manager share: the batch being built, the clock, the tables."""
+"""The state shared by the parts of the queue manager: the current batch, the clock, the tables."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ DIRECTORY_ONLINE_SECONDS: Final = 60.0
 
 
 class Packets(Protocol):
-    """Where packets are that are not in memory; the store is one."""
+    """The source of packets that are not in memory; the store is one."""
 
     def read_many(self, keys: Sequence[int]) -> list[bytes]:
         """The packets of stored messages."""
 
 
 class Scratch(Protocol):
-    """Where express packets go when memory is short."""
+    """Storage for express packets when memory is short."""
 
     def put_many(self, packets: Sequence[bytes]) -> list[int]: ...
 
@@ -62,7 +62,7 @@ class Scratch(Protocol):
 
 
 class DirectoryTimer(StrEnum):
-    """What is done again after a while."""
+    """Intervals of repeated work."""
 
     SITES_UPDATE = "Directory Sites Update"
     SITE_GATES_UPDATE = "Directory Site Gates Update"
@@ -157,25 +157,25 @@ class State:
         self.directory = directory
         self.now = 0.0
         self.utc = 0.0
-        # When the directory is read again, by timer.
+        # The times of the next reads of the directory, by timer.
         self.directory_timers: dict[DirectoryTimer, float] = {}
         # Sites and routing links as the directory last described them.
         self.topology: KnownTopology | None = None
 
         self.counters = Counters()
-        # What happened to messages, for the history.
+        # Events of messages, for the history.
         self.trace = TraceLog(enabled=settings.keep_history)
         self.marks = ChangeMarks()
-        # What each dead-letter queue has by class, and the counts of the queue at that time.
+        # The messages of each dead-letter queue by class, and the counts of the queue at that time.
         self.dead_letter_classes: dict[int, tuple[tuple[int, int, int], dict[int, int]]] = {}
         self.outbox = Outbox(self.counters, self.trace)
         self.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, None)
         self.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, None)
-        # Messages with keys up to this one were stored with whatever their senders claimed.
+        # Messages with keys up to this one were stored with the unchecked claims of their senders.
         self.unchecked = 0
         self.expiry = ExpiryTimers()
         self.waits = WaitTimers()
-        # Messages that appear, return or go at a time.
+        # Messages that appear, return or are removed at a given time.
         self.schedule = Schedule()
 
         # Every queue by its number in the store, and by its names.
@@ -188,7 +188,7 @@ class State:
         self.identifiers: dict[UUID, Queue] = {}
         self.outgoing: dict[str, Queue] = {}
         self.groups = MulticastGroups()
-        # When unused outgoing queues are looked for next, and those that are still to be looked at.
+        # The time of the next search for unused outgoing queues, and the queues left to check.
         self.unused_look_at = 0.0
         self.unused_to_look_at: list[Queue] = []
         self.machine_journal: Queue
@@ -197,34 +197,35 @@ class State:
         self.descriptors: dict[int, OpenQueueDescriptor] = {}
         self.last_handle = 0
         self.transactions: dict[UUID, Transaction] = {}
-        # Commits that were decided here and that participants have not all confirmed.
+        # Commits that were decided here and that some participants have not confirmed.
         self.unconfirmed: Callable[[], list[UUID]] = list
-        # Made with the queue manager.
+        # Created with the queue manager.
         self.message_checks: MessageChecks
         self.leases: dict[tuple[int, str], LeaseRow] = {}
-        # The last batch of each producer and when it was published, the latest at the end.
+        # The last batch of each producer and the time of its publication, the latest at the end.
         self.producers: dict[str, LastBatch] = {}
-        # What other queue managers sent, where they are, and what was sent to them in order.
+        # Other queue managers: received messages, addresses, and sequences sent to them.
         self.message_history = MessageIDHistory()
         self.srmp_history = MessageIDHistory(table=Table.SRMP_HISTORY)
         self.redirections: list[Redirection] = []
-        # What makes the URLs for stream receipts unguessable, and the batch that stores it.
+        # The secret in the URLs for stream receipts, and the batch that stores it.
         self.srmp_secret = b""
         self.srmp_secret_stored = 0
         self.stream_count = StreamCount()
         self.abandoned_streams = AbandonedStreams()
         self.addresses: dict[UUID, str] = {}
-        # What other queue managers sent through this one, by the address that it came from.
+        # Bytes that other queue managers sent through this one, by the source address.
         self.forwarded = ForwardedBytes()
         self.last_tx_sequence = 0
 
         self.totals = Totals()
         # Bytes of the packets that are in memory.
         self.memory = 0
-        # How far it may exceed the budget before packets leave it, because few could the last time.
+        # The excess over the budget that is allowed before packets leave memory, because few could
+        # leave the last time.
         self.memory_overdraft = 0
         self.scratch_handles: dict[int, int] = {}
-        # Work that every operation leaves to its end: queues whose readers may be served, with the
+        # Work deferred to the end of every operation: queues whose readers may be served, with the
         # messages that appeared there, and acknowledgments to send, with the packets they are for.
         self.touched: dict[Queue, list[Message]] = {}
         self.to_acknowledge: list[tuple[bytes, int]] = []

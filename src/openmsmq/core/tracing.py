@@ -1,4 +1,4 @@
-"""What happened to messages, noted for the history; the process writes it to disk.
+"""Events of messages, recorded for the history; the process writes them to disk.
 
 Messages that arrive or leave together are one record.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .state import State
 
 NOBODY: Final = bytes(GUID_SIZE)
-# Names that are remembered; a queue manager with more tells some of them again.
+# Names that are remembered; a queue manager with more names records some of them again.
 MAX_NAMES: Final = 20_000
 _ARRIVED: Final = int(Happening.ARRIVED)
 # SourceQueueManager and MessageID in every packet.
@@ -33,7 +33,7 @@ class TraceLog:
     """Collects records until the process takes them.
 
     Args:
-        enabled: whether anything is noted.
+        enabled: whether events are recorded.
     """
 
     __slots__ = ("_buffer", "_names", "enabled", "utc")
@@ -54,7 +54,7 @@ class TraceLog:
         ordinal: int = 0,
         source: bytes = NOBODY,
     ) -> None:
-        """Note that something happened to messages with consecutive keys."""
+        """Record an event of messages with consecutive keys."""
         number = self._names.get(place)
         if number is None:
             number = self._name(place)
@@ -71,7 +71,7 @@ class TraceLog:
         return number
 
     def __len__(self) -> int:
-        """How many records wait."""
+        """The number of waiting records."""
         return len(self._buffer)
 
     def take(self) -> bytes:
@@ -81,14 +81,14 @@ class TraceLog:
         return data
 
     def forget_names(self) -> None:
-        """Tell names again: a new file begins."""
+        """Record names again: a new file begins."""
         self._names.clear()
 
 
 def note_messages(
     state: State, kind: int, queue: Queue, messages: Sequence[Message], reason: int = 0
 ) -> None:
-    """Note what happened to messages in a queue, or on their way into it."""
+    """Record an event of messages in a queue, or on their way into it."""
     trace = state.trace
     if not trace.enabled or not messages:
         return
@@ -99,7 +99,7 @@ def note_messages(
             lowest = key
         elif key > highest:
             highest = key
-    # Keys are unique, so that these are all between the two, in whatever order.
+    # Keys are unique, so that these are all keys between the two, in any order.
     if highest - lowest == len(messages) - 1:
         trace.note(kind, queue.path, lowest, len(messages), reason)
         return
@@ -112,7 +112,7 @@ def note_messages(
 
 
 def note_arrivals(state: State, queue: Queue, messages: Sequence[Message]) -> None:
-    """Note that messages arrived in a queue, and which identifiers they have.
+    """Record the arrival of messages in a queue, with their identifiers.
 
     Messages with consecutive keys and identifiers are one record.
     """

@@ -1,4 +1,4 @@
-"""Traffic: what programs do with messages through open queues, and their transactions."""
+"""Traffic: messages that programs send and read through open queues, and their transactions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Traffic:
     ) -> Sent:
         """Send packets that a client built: in a transaction all of them, or none and an error.
 
-        Without one those before the first that is refused are sent; `Sent.refusal` says why it is.
+        Without one, those before the first refused one are sent; `Sent.refusal` says why.
 
         The queue manager writes its GUID, an ordinal and the time into each. `deadletter_queue` is
         the path name of a local queue for those that cannot be delivered; they appear at
@@ -84,7 +84,7 @@ class Traffic:
     def count_refused(
         self, descriptor: OpenQueueDescriptor, messages: int, error: QueueError
     ) -> None:
-        """Messages of a client for an open queue were refused, all for the same reason."""
+        """Count messages of a client for an open queue that were refused for the same reason."""
         if descriptor.queue is not None:
             count_refused(self._state, descriptor.queue, hresult_name(error.code), messages)
 
@@ -100,14 +100,14 @@ class Traffic:
         two_phase: bool = False,
         tag: ReadOwner | None = None,
     ) -> Read | ReadRequest:
-        """Receive messages in queue order; with a cursor the one message that it says.
+        """Receive messages in queue order; with a cursor the one message at its position.
 
         Args:
-            timeout: how long to wait for the first one; None is for ever. While it waits its
-                `ReadRequest` stands for the result, which an event brings.
+            timeout: how long to wait for the first one; None is for ever. While it waits, its
+                `ReadRequest` stands for the result, which comes in an event.
             transaction: they are locked until it is decided.
             two_phase: they are locked until `end_many`.
-            tag: is told the end of the wait; also to cancel it by.
+            tag: notified of the end of the wait; also identifies the read when it is cancelled.
         """
         request = ReadRequest(
             descriptor,
@@ -180,7 +180,7 @@ class Traffic:
     ) -> Result:
         """End two-phase reads: delete the messages, or give them back in place.
 
-        `reason` may be NACK_RECEIVE_REJECTED. What a transaction holds is left to it. Those of
+        `reason` may be NACK_RECEIVE_REJECTED. Messages of a transaction are left to it. Those of
         `handed` that go back were seen by a program, whose read has failed.
         """
         return taking.end_many(
@@ -195,7 +195,7 @@ class Traffic:
     def reject_many(
         self, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
     ) -> None:
-        """Have messages that a transaction received leave as rejected when it commits."""
+        """Mark messages that a transaction received as rejected, for when it commits."""
         taking.reject_many(self._state, transaction, queue, lookup_ids)
 
     def take_out_many(
@@ -228,13 +228,13 @@ class Traffic:
         )
 
     def hold_many(self, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]) -> Read:
-        """Lock those messages with these lookup ids that are free; `end_many` must follow."""
+        """Lock the free messages with these lookup ids; `end_many` must follow."""
         return holding.hold_many(self._state, descriptor, lookup_ids)
 
     def purge_many(
         self, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]
     ) -> ResultOf[list[int]]:
-        """Purge those messages with these lookup ids that are free; the value is their ids."""
+        """Purge the free messages with these lookup ids; the value is their ids."""
         purged, depends = holding.purge_many(self._state, descriptor, lookup_ids)
         return ResultOf(purged, depends)
 
@@ -254,7 +254,7 @@ class Traffic:
     def purge(
         self, descriptor: OpenQueueDescriptor, *, upto: int | None = None, limit: int = PURGE_STEP
     ) -> Purged:
-        """Delete what is in the queue, in steps: call again with `upto` until it is done."""
+        """Delete the messages in the queue, in steps: call again with `upto` until it is done."""
         return purging.purge(self._state, descriptor, upto=upto, limit=limit)
 
     def cancel(self, queue: Queue, tag: ReadOwner | None, code: int) -> int:
@@ -262,11 +262,11 @@ class Traffic:
         return reading.cancel(self._state, queue, tag, code)
 
     def pause_reads(self, reads: Iterable[ReadRequest]) -> None:
-        """Pass waiting reads over, because their client cannot take more at the moment."""
+        """Pass waiting reads over, because their client cannot take messages at the moment."""
         reading.pause_reads(reads)
 
     def resume_reads(self, reads: Iterable[ReadRequest]) -> None:
-        """Serve reads again that were passed over."""
+        """Serve paused reads again."""
         reading.resume_reads(self._state, reads)
 
     # Transactions

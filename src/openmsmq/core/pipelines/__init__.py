@@ -1,1 +1,1 @@
-"""What data pipelines need: planned ranges, leases, staged batches."""
+"""Functions for data pipelines: planned ranges, leases, staged batches."""

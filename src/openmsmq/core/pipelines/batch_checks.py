@@ -1,4 +1,4 @@
-"""What would be refused of a batch before it is staged: the same checks, nothing changed."""
+"""Checks of a batch before it is staged: those of a send, without changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE
 
 
 class RefusedPacket(NamedTuple):
-    """A packet of a batch by its place, and why it is refused."""
+    """A refused packet of a batch by its index, and why it is refused."""
 
     place: int
     error: QueueError
@@ -31,14 +31,14 @@ class RefusedPacket(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """Which packets would be refused, and how many bytes the others have in the queue."""
+    """The refused packets, and the bytes that the others occupy in the queue."""
 
     refused: list[RefusedPacket]
     size: int
 
 
 class Room(NamedTuple):
-    """Bytes that are in the queue before the packets, in thought, and in the queue manager."""
+    """The bytes assumed before the packets: in the queue, and in the queue manager."""
 
     queue: int
     manager: int
@@ -50,7 +50,7 @@ def check_batch(
     packets: Sequence[bytes],
     before: Room,
 ) -> Checked:
-    """Find out which packets a queue would refuse if they were published in their order.
+    """Find the packets that a queue would refuse if they were published in their order.
 
     Raises:
         QueueError: a packet is no message, or names another sender: then all are refused.

@@ -1,4 +1,4 @@
-"""Leases: a consumer takes messages aside into a subqueue of its own and removes them later."""
+"""Leases: a consumer sets messages aside in a subqueue of its own and removes them later."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LeaseRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leased:
-    """Messages that went into the subqueue, or back; `done` is False while some are left."""
+    """Messages that were moved into the subqueue, or back; `done` is False while some are left."""
 
     subqueue: str
     count: int
@@ -66,7 +66,7 @@ class Leases:
         """Move the next messages into the subqueue of the consumer, in one step.
 
         Args:
-            token: grows with each new run of the consumer; an older run is shut out.
+            token: grows with each new run of the consumer; older runs are refused.
 
         Raises:
             QueueError: MQ_ERROR_STALE_HANDLE, a newer run of the consumer is active.
@@ -76,7 +76,7 @@ class Leases:
         self._fence(queue, consumer, token)
         subqueue = _subqueue(state, queue, consumer)
         messages = queue.lanes.take(max_rows, max_bytes)
-        # Whoever leases it asks when it came, not when it was set aside.
+        # The consumer needs the arrival time, not the time of the move.
         moved = [
             move_now(state, queue, message, subqueue, arrived=message.arrived)
             for message in messages
@@ -127,7 +127,7 @@ class Leases:
         )
 
     def _fence(self, queue: Queue, consumer: str, token: int) -> None:
-        """Shut out a run of a consumer that is older than the newest known one."""
+        """Refuse a run of a consumer that is older than the newest known one."""
         if not consumer or not 0 <= token <= MAX_TOKEN:
             raise QueueError(
                 Hresult.MQ_ERROR_INVALID_PARAMETER, "a lease needs a consumer name and a token"
@@ -159,7 +159,7 @@ def _name(queue: Queue, consumer: str) -> QueueName:
             Hresult.MQ_ERROR_INVALID_PARAMETER,
             f"a consumer name has at most {MAX_SUBQUEUE_NAME - len(_PREFIX)} characters",
         )
-    # Parsed, so that a character that a name may not hold is refused here.
+    # Parsed, so that characters that are invalid in a name are refused here.
     return parse_path_name(f".\\{QueueName(own.scope, own.name, Suffix.SUBQUEUE, text)}").queue_name
 
 

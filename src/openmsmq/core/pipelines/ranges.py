@@ -1,7 +1,7 @@
 """Ranges of messages by arrival sequence, for pipelines that read first and remove later.
 
 A range is `after` < sequence <= `upto`. Nothing at or below the stable mark becomes visible later,
-so what a range holds below it can only shrink.
+so the part of a range below it can only shrink.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeInfo:
-    """What a queue holds, by sequence numbers; 0 where there is none."""
+    """The contents of a queue, by sequence numbers; 0 where there is none."""
 
     incarnation: str
     first: int
@@ -53,14 +53,14 @@ class RangeInfo:
     size: int
     # Messages that a reader has taken and not decided on.
     locked: int
-    # Who has messages locked or not committed yet, and how many.
+    # The holders of locked or uncommitted messages, and how many each holds.
     lock_holders: dict[str, int]
     depends: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A range that ends at `end`: how many messages, how many bytes, and a digest of their ids.
+    """A range up to `end`: how many messages, how many bytes, and a digest of their ids.
 
     The digest does not depend on the order.
     """
@@ -74,7 +74,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
-    """One step of receiving a range for good."""
+    """One step of receiving a range."""
 
     count: int
     done: bool
@@ -90,7 +90,7 @@ class Ranges:
         self._state = state
 
     def info(self, descriptor: OpenQueueDescriptor) -> RangeInfo:
-        """First, stable and last sequence number of the queue, and who holds locks in it."""
+        """First, stable and last sequence number of the queue, and the holders of locks in it."""
         queue = queue_to_read(self._state, descriptor, MAY_PEEK)
         first, last = _bounds(queue)
         return RangeInfo(
@@ -116,7 +116,7 @@ class Ranges:
     ) -> Plan:
         """The next range after `after`, below the stable mark and within the limits.
 
-        At least one message is planned if there is any. Without any, `end` is `after`.
+        At least one message is planned if there is any. Without messages, `end` is `after`.
         """
         queue = queue_to_read(self._state, descriptor, MAY_PEEK)
         stable = stable_mark(self._state, queue)
@@ -166,7 +166,7 @@ class Ranges:
     ) -> Read | None:
         """The next messages of a range in the order of arrival; None when there are no more.
 
-        Go on with `after` = the sequence of the last one.
+        Continue with `after` = the sequence of the last one.
         """
         queue = queue_to_read(self._state, descriptor, MAY_PEEK)
         messages: list[Message] = []
@@ -187,7 +187,7 @@ class Ranges:
         max_bytes: int,
         hidden: bool = False,
     ) -> Browsed:
-        """The messages after a lookup id, or in front of it, in queue order; see `browse`."""
+        """The messages after a lookup id, or before it, in queue order; see `browse`."""
         return browse(
             self._state,
             descriptor,
@@ -206,7 +206,7 @@ class Ranges:
         *,
         limit: int = ACKNOWLEDGE_STEP,
     ) -> Acknowledged:
-        """Receive for good what is left of a range, in steps: call again until it is done.
+        """Receive the rest of a range, in steps: call again until it is done.
 
         Cumulative and idempotent. It is a receive like any other: journal and acknowledgments
         follow.
@@ -236,7 +236,7 @@ class Ranges:
 
 
 def stable_mark(state: State, queue: Queue) -> int:
-    """The sequence number up to which nothing will become visible that is not visible now."""
+    """The sequence number up to which no hidden message can become visible."""
     smallest = state.sequence.last + 1
     for ids in (queue.locked, queue.pending):
         for lookup_id in ids:

@@ -42,7 +42,7 @@ from .batch_checks import Checked, Room, check_batch
 MAX_BATCH: Final = (1 << 63) - 1
 MAX_PRODUCER: Final = 256
 _PRODUCER: Final = Struct("<qdQQ")
-# As rows were before they said where the last batch is.
+# The format of rows before they had the positions of the last batch.
 _OLD_PRODUCER: Final = Struct("<qd")
 _NONE: Final = LastBatch(-1, 0.0, 0, 0)
 _FORGOTTEN_AT_A_TIME: Final = 100
@@ -76,19 +76,19 @@ class Stage:
 
 
 class StagedBatch:
-    """What is staged of one batch, by partition and attempt."""
+    """The staged messages of one batch, by partition and attempt."""
 
     __slots__ = ("stages", "tag")
 
     def __init__(self, tag: int) -> None:
-        # Names the transaction of the batch in its messages.
+        # Marks the transaction of the batch in its messages.
         self.tag = tag
         self.stages: dict[tuple[int, int], list[Stage]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """How many messages of an attempt are staged, and the batch that stores them."""
+    """The number of staged messages of an attempt, and the batch that stores them."""
 
     count: int
     depends: int
@@ -96,7 +96,7 @@ class Staged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """A batch is published; `repeated` says that it was already before."""
+    """A batch is published; `repeated` if it was published before."""
 
     count: int
     repeated: bool
@@ -107,18 +107,18 @@ class Committed:
 
 
 class Stages:
-    """The stages that wait for their commit; a restart forgets them."""
+    """The stages that wait for their commit; a restart removes them."""
 
     __slots__ = ("_state", "batches", "size")
 
     def __init__(self, state: State) -> None:
         self._state = state
         self.batches: dict[_Key, StagedBatch] = {}
-        # Bytes of all packets that wait.
+        # Bytes of all staged packets.
         self.size = 0
 
     def __len__(self) -> int:
-        """How many batches wait."""
+        """The number of waiting batches."""
         return len(self.batches)
 
     def messages(self) -> Iterator[list[Message]]:
@@ -142,7 +142,7 @@ class Stages:
         """Keep packets for a batch.
 
         Raises:
-            QueueError: what would refuse to send them is said here, not at the commit.
+            QueueError: every reason to refuse a send is reported here, not at the commit.
         """
         state = self._state
         _check_batch(producer, batch)
@@ -158,7 +158,7 @@ class Stages:
                 raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
             name = _name(caller, producer)
             if batch <= state.producers.get(name, _NONE).batch:
-                # Its commit is going to be dropped, and may never be requested again.
+                # Its commit will be dropped, and may never be requested again.
                 return Staged(count=len(packets), depends=0)
             staged = self.batches.get((name, batch))
             if staged is None:
@@ -183,14 +183,14 @@ class Stages:
         return Staged(count=count, depends=changes(state, messages))
 
     def _forget(self, key: _Key) -> None:
-        """Forget all stages of a batch."""
+        """Delete all stages of a batch."""
         staged = self.batches.pop(key, None)
         if staged is not None:
             for group in staged.stages.values():
                 self._free(group)
 
     def _free(self, group: list[Stage]) -> None:
-        """Forget messages, but for those that were published."""
+        """Delete messages, except those that were published."""
         state = self._state
         for stage in group:
             self.size -= stage.size
@@ -266,11 +266,11 @@ class Stages:
         manager_bytes: int,
         caller: Caller,
     ) -> Checked:
-        """Find out what would be refused of packets; nothing is staged.
+        """Find the packets that would be refused; nothing is staged.
 
         Args:
-            queue_bytes: thought to be in the queue before, besides what is there.
-            manager_bytes: the same of the queue manager.
+            queue_bytes: assumed to be in the queue, in addition to its contents.
+            manager_bytes: the same for the queue manager.
 
         Raises:
             QueueError: all of them would be refused.
@@ -286,7 +286,7 @@ class Stages:
         return self._state.producers.get(_name(caller, producer), _NONE)
 
     def _remember(self, name: str, published: LastBatch) -> None:
-        """Note the last batch of a producer, and forget producers that are long gone."""
+        """Note the last batch of a producer, and delete producers that were unused for long."""
         state = self._state
         producers = state.producers
         producers.pop(name, None)
@@ -307,7 +307,7 @@ class Stages:
         *,
         caller: Caller,
     ) -> None:
-        """Forget the named stages of a batch, or all; harmless when it was published."""
+        """Delete the named stages of a batch, or all; harmless when it was published."""
         key = (_name(caller, producer), batch)
         staged = self.batches.get(key)
         if stages is None or staged is None:
@@ -319,7 +319,7 @@ class Stages:
             del self.batches[key]
 
     def expire(self) -> None:
-        """Forget stages whose commit never came."""
+        """Delete stages whose commit never came."""
         now = self._state.now
         for key, staged in list(self.batches.items()):
             for stage, group in list(staged.stages.items()):
@@ -329,7 +329,7 @@ class Stages:
                 del self.batches[key]
 
     def next_timer(self) -> float | None:
-        """When the next stage is forgotten."""
+        """The time when the next stage is deleted."""
         return min(
             (
                 group[-1].deadline
@@ -351,7 +351,7 @@ class Stages:
         return descriptor
 
     def _publish(self, stages: list[Stage], caller: Caller) -> int:
-        """Check everything first, then send: all of it becomes visible, or nothing."""
+        """Check everything first, then send: all messages become visible, or none."""
         state = self._state
         descriptors = {
             name: self._open(name, caller) for name in {stage.destination for stage in stages}
@@ -402,14 +402,14 @@ def _check_batch(producer: str, batch: int) -> None:
 
 
 def _transactional(queue: Queue, runs: Sequence[UserMessageRun]) -> bool:
-    """Whether the messages go in a transaction: as the queue says, or they themselves."""
+    """Whether the messages are sent in a transaction, as the queue or they themselves ask."""
     if queue.outgoing is None:
         return queue.properties.transactional
     return any(run.head.transactional for run in runs)
 
 
 def _demands(queue: Queue) -> tuple[object, ...]:
-    """What a queue asks of messages; an outgoing queue takes all."""
+    """The kind of messages that a queue takes; an outgoing queue takes all."""
     properties = queue.properties
     if queue.outgoing is not None:
         return ()
@@ -417,12 +417,12 @@ def _demands(queue: Queue) -> tuple[object, ...]:
 
 
 def _name(caller: Caller, producer: str) -> str:
-    """A producer belongs to the user who runs it: no other user can publish in its name."""
+    """A producer belongs to the user who runs it: no other user can publish under its name."""
     return f"{caller.sid}/{producer}"
 
 
 def recover_producers(state: State, rows: Mapping[bytes, bytes]) -> None:
-    """Read which batch each producer published last."""
+    """Read the last published batch of each producer."""
     producers = [(key.decode(), _last_batch(value)) for key, value in rows.items()]
     for name, last in sorted(producers, key=_when):
         state.producers[name] = last
