@@ -1,4 +1,4 @@
-"""Which messages a queue takes: those of its kind, while its quota and others leave room."""
+"""Acceptance of messages by queues: their kind, and the room left by quotas."""
 
 from enum import IntEnum
 from typing import Final
@@ -57,9 +57,9 @@ def refusal(queue: Queue, message: UserMessage, *, transactional: bool) -> Messa
             return MessageClass.NACK_NOT_TRANSACTIONAL_Q
         return MessageClass.NACK_NOT_TRANSACTIONAL_MSG
     if queue.role is _CONNECTOR:
-        # What is signed and encrypted for a foreign computer is the business of that.
+        # Signatures and encryption for a foreign computer are checked by that computer.
         return None
-    # [MS-MQQB] 3.1.5.8.3: what has not been decrypted is rejected.
+    # [MS-MQQB] 3.1.5.8.3: a message that was not decrypted is rejected.
     if message.encrypted:
         return MessageClass.NACK_BAD_ENCRYPTION
     if properties.authentication and not message.authentication_level:
@@ -85,30 +85,30 @@ def check_acceptance(queue: Queue, message: UserMessage, *, transactional: bool)
 
 
 def exceeds(quota: int, used_bytes: int, size: int) -> bool:
-    """Whether `size` bytes more are over the quota."""
+    """Whether `size` bytes more would exceed the quota."""
     return quota != UNLIMITED and used_bytes + size > quota * QUOTA_UNIT
 
 
 def quota_used_up(state: State) -> bool:
     """Whether less than one unit of the quota of the queue manager is left.
 
-    Choice: some shorter messages would still fit, but hardly any program sends only such.
+    Choice: some shorter messages would still fit, but few programs send only such messages.
     """
     return exceeds(state.manager.queue_manager_quota, _counted_bytes(state), QUOTA_UNIT)
 
 
 def _counted_bytes(state: State) -> int:
-    """What counts against the quota of the queue manager."""
+    """The size that counts against the quota of the queue manager."""
     return state.totals.bytes + state.totals.delayed_bytes
 
 
 def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
-    """Whether a queue takes messages of `size` bytes; the queue manager is asked first."""
+    """Check the room for messages of `size` bytes; the quota of the queue manager comes first."""
     return check_growth(state, queue, size, size)
 
 
 def check_growth(state: State, queue: Queue, size: int, manager_size: int) -> EnqueueStatus:
-    """As `check_room`, if the queue manager has grown by another size than the queue."""
+    """Like `check_room`, with different sizes for the queue and the queue manager."""
     if state.local.throttled or exceeds(
         state.manager.queue_manager_quota, _counted_bytes(state), manager_size
     ):
@@ -146,7 +146,7 @@ def no_room(state: State, queue: Queue, size: int, status: EnqueueStatus) -> Que
 
 
 def count_refused(state: State, queue: Queue, reason: str, count: int) -> None:
-    """So many messages for a queue were refused; `reason` is what their sender is told."""
+    """Count refused messages for a queue; `reason` is the one told to the sender."""
     counters = queue.counters
     counters.refused[reason] = counters.refused.get(reason, 0) + count
     counters.last_refused = state.utc

@@ -1,4 +1,4 @@
-"""Which right each operation needs, and whether the caller has it."""
+"""The right that each operation needs, and the access check."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ _DEADLETTER_RIGHTS: Final = {
 _OUTGOING_RIGHTS: Final = {
     # Everybody may send to other machines.
     _Access.SEND: MachineRight(0),
-    # Choice: who may handle what could not be delivered may also see what is on its way.
+    # Choice: users who may handle undeliverable messages may also see messages on their way.
     _Access.RECEIVE_ADMIN: MachineRight.RECEIVE_DEADLETTER_MESSAGE,
     _Access.PEEK_ADMIN: MachineRight.PEEK_DEADLETTER_MESSAGE,
 }
@@ -51,7 +51,7 @@ _MACHINE_RIGHTS: Final = {
 
 
 def check_machine_right(state: State, caller: Caller, right: MachineRight) -> None:
-    """Refuse who may not do this with the queue manager.
+    """Refuse a caller who lacks this right on the queue manager.
 
     Raises:
         AccessDenied: the security descriptor of the queue manager does not grant it.
@@ -65,10 +65,10 @@ def check_machine_right(state: State, caller: Caller, right: MachineRight) -> No
 def check_queue_right(
     queue: Queue, caller: Caller, right: QueueRight, *, security: bytes | None = None
 ) -> None:
-    """Refuse who may not do this with the queue; subqueues and journals go by their queue.
+    """Refuse a caller who lacks this right on the queue; subqueues and journals go by their queue.
 
     Args:
-        security: a descriptor in place of that of the queue.
+        security: a descriptor that replaces that of the queue.
 
     Raises:
         AccessDenied: the security descriptor of the queue does not grant it.
@@ -82,10 +82,10 @@ def check_queue_right(
 
 
 def check_open(state: State, queue: Queue, caller: Caller, access: QueueAccessType) -> None:
-    """Refuse who may not open the queue for this.
+    """Refuse a caller who may not open the queue for this access.
 
     Raises:
-        QueueError: such a queue is not opened for this, or the queue, or the queue manager for its
+        QueueError: the kind of queue does not allow it, or the queue, or the queue manager for its
             own queues, does not grant it.
     """
     if queue.role is QueueRole.INTERNAL:

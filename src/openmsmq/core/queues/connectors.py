@@ -1,7 +1,7 @@
-"""Connector queues: messages for foreign sites wait there for the application that takes them on.
+"""Connector queues: messages for foreign sites wait there for the application that takes them.
 
 A queue manager is the connector of a foreign site if it is in that site itself. Each foreign site
-has two queues, one for messages in a transaction; they exist as soon as somebody uses them.
+has two queues, one for messages in a transaction; they are created at the first use.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def foreign_site_of(state: State, computer: UUID) -> UUID | None:
-    """The site of a foreign computer whose connector this queue manager is; None for all others."""
+    """The site of a foreign computer that has its connector here; None for other computers."""
     topology = current_topology(state)
     there = topology.machines.get(computer) if topology is not None else None
     if topology is None or there is None or not there.foreign_system:
@@ -51,7 +51,7 @@ def serves_site(state: State, site: UUID) -> bool:
 
 
 def find_connector_queue(state: State, name: SingleFormatName) -> Queue | None:
-    """The connector queue that a name means, or where messages to the name go; made if need be."""
+    """The connector queue of a name, or of messages to the name; created if missing."""
     if isinstance(name, ConnectorFormatName):
         if not serves_site(state, name.guid):
             return None

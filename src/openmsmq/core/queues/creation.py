@@ -1,4 +1,4 @@
-"""Queues come and go: Create Queue and setting attributes ([MS-MQDMPR] 3.1.7.1.3)."""
+"""Creating queues: Create Queue and setting attributes ([MS-MQDMPR] 3.1.7.1.3)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SCOPES: Final = {
     QueueScope.PUBLIC: QueueType.PUBLIC,
     QueueScope.SYSTEM: QueueType.SYSTEM,
 }
-# [MS-MQDMPR] 3.1.7.1.3: what Create Queue takes from the request.
+# [MS-MQDMPR] 3.1.7.1.3: the attributes that Create Queue takes from the request.
 CREATE_ATTRIBUTES: Final = frozenset(
     (
         "label",
@@ -57,7 +57,7 @@ SET_ATTRIBUTES: Final = CREATE_ATTRIBUTES - {"transactional"}
 _FIELDS: Final = {item.name for item in fields(QueueObject)}
 MIN_BASE_PRIORITY: Final = -0x8000
 MAX_BASE_PRIORITY: Final = 0x7FFF
-# Numbers below are for queues of the system: 3 notify_queue$, 4 order_queue$.
+# Smaller numbers are for queues of the system: 3 notify_queue$, 4 order_queue$.
 FIRST_PRIVATE_NUMBER: Final = 5
 
 
@@ -105,7 +105,7 @@ def add_queue(
     properties: QueueObject,
     parent: Queue | None = None,
 ) -> Queue:
-    """Make a queue, with its journal if it has one, and list it."""
+    """Make a queue, with its journal if it has one, and register it."""
     queue_type = _SCOPES[name.scope]
     _name(state, name, properties)
     if queue_type is QueueType.PRIVATE and not properties.private_queue_number and parent is None:
@@ -122,7 +122,7 @@ def add_queue(
 
 
 def _name(state: State, name: QueueName, properties: QueueObject) -> None:
-    """Fill in what follows from the name of a queue and the time of its creation."""
+    """Derive attributes from the name of a queue and the time of its creation."""
     manager = state.manager
     qualified = manager.qualified_computer_name or manager.computer_name
     properties.queue_manager = manager.identifier
@@ -137,7 +137,7 @@ def _free_number(state: State) -> int:
 
 
 def list_queue(state: State, queue: Queue) -> None:
-    """Make the queue known by its number and its names."""
+    """Register the queue by its number and its names."""
     state.queues[queue.number] = queue
     queue.born = state.marks.number
     if queue.role is not QueueRole.JOURNAL:
@@ -165,7 +165,7 @@ def list_queue(state: State, queue: Queue) -> None:
 
 
 def unlist_queue(state: State, queue: Queue) -> None:
-    """Forget the queue by its number and its names."""
+    """Remove the queue from the tables of numbers and names."""
     del state.queues[queue.number]
     state.marks.remove(queue.number)
     if queue.role is QueueRole.USER:
@@ -183,13 +183,13 @@ def unlist_queue(state: State, queue: Queue) -> None:
 
 
 def make_subqueue(state: State, parent: Queue, name: QueueName) -> Queue:
-    """A subqueue exists as soon as it is named; it has no journal and no rights of its own."""
+    """Create a subqueue when it is first named; it has no journal and no rights of its own."""
     properties = QueueObject(transactional=parent.properties.transactional)
     return add_queue(state, name, QueueRole.SUBQUEUE, properties, parent)
 
 
 def drop_if_unused(state: State, queue: Queue) -> None:
-    """A subqueue is there as long as it holds messages, is open or awaits moved messages."""
+    """Delete a subqueue that is empty, not open and not the target of uncommitted moves."""
     if (
         queue.role is QueueRole.SUBQUEUE
         and not queue.count
@@ -205,7 +205,7 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
     """Change attributes of a queue.
 
     Raises:
-        QueueError: no such attribute, a value that does not fit, no right to change it.
+        QueueError: no such attribute, an invalid value, no right to change it.
     """
     if queue.role is not QueueRole.USER and caller is not SYSTEM_CALLER:
         raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} has no own attributes")
@@ -240,7 +240,7 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
 def apply_attributes(
     properties: QueueObject, attributes: dict[str, Any], allowed: frozenset[str]
 ) -> None:
-    """Take over attributes after checking each."""
+    """Set attributes after checking each."""
     for name, value in attributes.items():
         if name not in allowed:
             known = "cannot be changed" if name in _FIELDS else "is not an attribute of a queue"
@@ -281,7 +281,7 @@ def _is_label(value: object) -> bool:
 
 _YES_OR_NO: Final = (_is_bool, "true or false")
 _QUOTA: Final = (_is_quota, f"a number of kilobytes from 0 to {UNLIMITED}")
-# What each attribute may be, and the same in words.
+# The check of each attribute, and its description.
 _CHECKS: Final[dict[str, tuple[Callable[[object], bool], str]]] = {
     "label": (_is_label, f"a text of at most {MAX_QUEUE_LABEL} characters"),
     "type": (lambda value: isinstance(value, UUID), "a GUID"),

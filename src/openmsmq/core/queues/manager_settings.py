@@ -18,7 +18,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 from .access import check_machine_right
 from .value_text import value_text
 
-# Of the directory attributes; names, keys, times and paths are not for people to set.
+# The directory attributes; names, keys, times and paths cannot be set by users.
 PUBLISHED_SETTINGS: Final = frozenset(
     (
         "queue_manager_quota",
@@ -37,15 +37,15 @@ PUBLISHED_SETTINGS: Final = frozenset(
         "security",
     )
 )
-# Of the persistent ones.
+# The persistent attributes.
 LOCAL_SETTINGS: Final = frozenset(("hardened_security", "srmp_http_support", "srmp_pgm_support"))
 
 
 def set_queue_manager(state: State, *, caller: Caller, attributes: dict[str, Any]) -> None:
-    """Change attributes of the queue manager, in the directory too if it works with one.
+    """Change attributes of the queue manager, in the directory too if there is one.
 
     Raises:
-        QueueError: no such attribute, a value that does not fit, no right to change it.
+        QueueError: no such attribute, an invalid value, no right to change it.
     """
     unknown = attributes.keys() - PUBLISHED_SETTINGS - LOCAL_SETTINGS
     if unknown:
@@ -87,7 +87,7 @@ def _apply(
 
 def _check_type(name: str, value: object, current: object) -> None:
     expected = DirectoryServerType if name == "directory_server_type" else type(current)
-    # None says that the queue manager serves no directory.
+    # None if the queue manager serves no directory.
     if type(value) is not expected and not (value is None and expected is DirectoryServerType):
         raise QueueError(
             Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE,

@@ -1,4 +1,4 @@
-"""Which queue a name means: one of this queue manager, or one on another machine."""
+"""Resolving names: a queue of this queue manager, or one on another machine."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _PLAIN: Final = ".\\private$\\"
 
 
 def is_this_machine(state: State, host: str) -> bool:
-    """Whether a host name or address means this queue manager."""
+    """Whether a host name or address is one of this queue manager."""
     name = host.strip("[]").lower()
     if name == LOCAL_COMPUTER or name in state.settings.names:
         return True
@@ -33,7 +33,7 @@ def is_this_machine(state: State, host: str) -> bool:
 
 
 def own_names(state: State) -> tuple[str, ...]:
-    """The host names and addresses that mean this queue manager, in lower case."""
+    """The host names and addresses of this queue manager, in lower case."""
     manager = state.manager
     names = {manager.computer_name.lower(), manager.qualified_computer_name.lower()}
     return tuple(sorted({LOCAL_COMPUTER, *state.settings.names, *names} - {""}))
@@ -54,7 +54,7 @@ def find_by_path(state: State, path: str) -> Queue:
 def find_plainly_named(state: State, text: str) -> Queue | None:
     r"""A queue of this machine, if the text is its path in the plain form `.\private$\NAME`.
 
-    A program may use thousands of queues by name: what exists under this name needs no parser.
+    A program may use thousands of queues by name: an existing one is found without a parser.
     """
     if text[: len(_PLAIN)] != _PLAIN or ";" in text:
         return None
@@ -62,7 +62,7 @@ def find_plainly_named(state: State, text: str) -> Queue | None:
 
 
 def find_queue(state: State, name: SingleFormatName) -> Queue | None:
-    """The queue of this queue manager that the name means, if it exists."""
+    """The queue of this queue manager with this name, if it exists."""
     if isinstance(name, DirectFormatName):
         local = is_this_machine(state, name.address)
         return state.paths.get(name.queue_name.key) if local else None
@@ -86,7 +86,7 @@ def _with_suffix(queue: Queue | None, suffix: Suffix) -> Queue | None:
 
 
 def is_local_name(state: State, name: SingleFormatName) -> bool:
-    """Whether the name can only mean a queue of this queue manager, existing or not."""
+    """Whether the name can only be that of a queue of this queue manager, existing or not."""
     if isinstance(name, DirectFormatName):
         return is_this_machine(state, name.address)
     if isinstance(name, PrivateFormatName | MachineFormatName):
@@ -100,7 +100,7 @@ def is_web(name: SingleFormatName) -> bool:
 
 
 def is_read_only(name: SingleFormatName) -> bool:
-    """Whether messages get there in other ways than by sending."""
+    """Whether programs cannot send there: the queue manager itself puts messages there."""
     if isinstance(name, DirectFormatName):
         return name.queue_name.suffix is not Suffix.NONE
     if isinstance(name, PublicFormatName | PrivateFormatName):
@@ -109,7 +109,7 @@ def is_read_only(name: SingleFormatName) -> bool:
 
 
 def is_send_only(name: SingleFormatName) -> bool:
-    """Whether nothing can be read there."""
+    """Whether the queue cannot be read."""
     return is_web(name) or isinstance(name, MulticastFormatName)
 
 
@@ -127,10 +127,10 @@ def parse_name(state: State, text: str) -> FormatName:
 
 
 def parse_local_path(state: State, text: str) -> PathName:
-    """A path name that must lie on this machine.
+    """A path name of this machine.
 
     Raises:
-        QueueError: MQ_ERROR_ILLEGAL_QUEUE_PATHNAME, or MQ_ERROR_QUEUE_NOT_FOUND elsewhere.
+        QueueError: MQ_ERROR_ILLEGAL_QUEUE_PATHNAME, or MQ_ERROR_QUEUE_NOT_FOUND for others.
     """
     path = parse_path_name(text)
     if not is_this_machine(state, path.computer):

@@ -66,7 +66,7 @@ def open_queue(
     """Open Queue.
 
     Raises:
-        QueueError: no such queue, a kind of name that does not allow this, no right, shut out.
+        QueueError: no such queue, an unsuitable kind of name, no right, a sharing violation.
     """
     name = expand(name, partial(read_members, state))
     if isinstance(name, MultipleElementFormatName):
@@ -109,7 +109,7 @@ def _open(
     descriptor = OpenQueueDescriptor(handle, queue, access, share, format_name, caller)
     queue.descriptors[handle] = state.descriptors[handle] = descriptor
     if access is not _SEND:
-        # From now on its messages are locked and unlocked, which is not noted.
+        # From now on locks of its messages are not noted as changes.
         state.marks.note(queue)
     return descriptor
 
@@ -144,8 +144,8 @@ def _open_multiple(
 
 
 def _check_kind(name: SingleFormatName, access: QueueAccessType) -> None:
-    """Refuse what a kind of name does not allow."""
-    # An administrator may look into the outgoing queue of any name.
+    """Refuse an access that the kind of name does not allow."""
+    # An administrator may open the outgoing queue of any name for reading.
     unreadable = is_send_only(name) and access is not _SEND and access not in _ADMIN
     if unreadable or (is_read_only(name) and access is _SEND):
         raise QueueError(
@@ -154,7 +154,7 @@ def _check_kind(name: SingleFormatName, access: QueueAccessType) -> None:
 
 
 def _find(state: State, name: SingleFormatName, access: QueueAccessType) -> Queue | None:
-    """The queue with this name; a subqueue is made when it is first named."""
+    """The queue with this name; a subqueue is created when it is first named."""
     queue = find_queue(state, name)
     if queue is not None:
         return queue
@@ -206,7 +206,7 @@ def make_outgoing(state: State, name: SingleFormatName, *, owner: UUID | None = 
 
 
 def close_queue(state: State, descriptor: OpenQueueDescriptor) -> None:
-    """Close Queue: what the descriptor had locked goes back in place, its reads end."""
+    """Close Queue: messages that the descriptor had locked go back in place, its reads end."""
     if descriptor.closed:
         return
     descriptor.closed = True
@@ -242,7 +242,7 @@ def open_cursor(state: State, descriptor: OpenQueueDescriptor) -> Cursor | None:
 
 
 def close_cursor(state: State, cursor: Cursor) -> None:
-    """Close Cursor: its reads end, those of others go on."""
+    """Close Cursor: its reads end, reads through other cursors go on."""
     queue = cursor.descriptor.queue
     if queue is not None:
         end_reads(
@@ -254,20 +254,20 @@ def close_cursor(state: State, cursor: Cursor) -> None:
     cursor.descriptor.cursors.pop(cursor.handle, None)
 
 
-# The format names of a distribution list, some maybe lists again; None if there is no such list.
+# The format names of a distribution list, possibly of further lists; None if there is no such list.
 Members: TypeAlias = Callable[[UUID], Sequence[str] | None]
 
 
 def read_members(state: State, identifier: UUID) -> Sequence[str] | None:
-    """The format names of a distribution list, None when the directory does not give it."""
+    """The format names of a distribution list; None when the directory does not return it."""
     distribution_list = read_object(state, ElementType.DISTRIBUTION_LIST, identifier)
     return distribution_list.members if isinstance(distribution_list, DistributionList) else None
 
 
 def expand(name: FormatName, members_of: Members) -> FormatName:
-    """The single names that a name stands for, sorted, each once.
+    """The single names that a name stands for, sorted, without duplicates.
 
-    The domain of a distribution list says where to look, and there is one directory only.
+    The domain of a distribution list names its directory, and there is one directory only.
 
     Raises:
         QueueError: MQ_ERROR_ILLEGAL_FORMATNAME, a distribution list cannot be resolved.

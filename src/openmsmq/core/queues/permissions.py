@@ -1,4 +1,4 @@
-"""Changing who may do what with a queue or with the queue manager."""
+"""Changing the permissions of a queue or of the queue manager."""
 
 from collections.abc import Callable
 from typing import Final
@@ -27,10 +27,10 @@ _CHANGES: Final[
 def change_queue_permissions(
     state: State, queue: Queue, change: PermissionChange, sid: SID, mask: int, *, caller: Caller
 ) -> None:
-    """Change what a principal may do with a queue.
+    """Change the rights of a principal on a queue.
 
     Raises:
-        QueueError: the caller may not, or the queue has no permissions of its own.
+        QueueError: the caller lacks the right, or the queue has no permissions of its own.
     """
     security = _changed(queue.family.properties.security, change, sid, mask)
     set_queue(state, queue, caller=caller, attributes={"security": security})
@@ -39,10 +39,10 @@ def change_queue_permissions(
 def change_manager_permissions(
     state: State, change: PermissionChange, sid: SID, mask: int, *, caller: Caller
 ) -> None:
-    """Change what a principal may do with the queue manager.
+    """Change the rights of a principal on the queue manager.
 
     Raises:
-        QueueError: the caller may not.
+        QueueError: the caller lacks the right.
     """
     security = _changed(state.manager.security, change, sid, mask)
     set_queue_manager(state, caller=caller, attributes={"security": security})

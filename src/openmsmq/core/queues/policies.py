@@ -28,7 +28,7 @@ _LARGEST: Final = {
 def take_policy(
     policy: RetryPolicy, attributes: Mapping[str, Any]
 ) -> tuple[RetryPolicy, dict[str, Any]]:
-    """The policy with the changes among the attributes, and the other attributes.
+    """The policy with the changed attributes applied, and the other attributes.
 
     Raises:
         QueueError: MQ_ERROR_ILLEGAL_PROPERTY_VALUE.

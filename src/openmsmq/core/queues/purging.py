@@ -25,7 +25,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 from .access import check_queue_right
 from .creation import unlist_queue
 
-# How many messages one step of the event loop purges, or deletes with their queue.
+# The number of messages that one step of the event loop purges, or deletes with their queue.
 PURGE_STEP: Final = 10_000
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
 _PURGED_AT_SENDER: Final = int(MessageClass.NACK_DELETED)
@@ -48,10 +48,10 @@ class Purged(Result):
 
 
 def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, limit: int) -> Purged:
-    """Delete up to `limit` messages that arrived until now, or up to sequence `upto`.
+    """Delete up to `limit` messages that have arrived, or those up to sequence `upto`.
 
-    Locked ones go when their reader is done with them. Uncommitted sends are not touched: they
-    have not arrived, and what their transaction commits is what the queue gets.
+    Locked ones are deleted when their reader gives them back. Uncommitted sends are not touched:
+    they have not arrived, and the queue gets them when their transaction commits.
     """
     queue = queue_to_read(state, descriptor, MAY_RECEIVE)
     if upto is None:
@@ -73,7 +73,7 @@ def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, li
 
 
 def _take_held(queue: Queue, upto: int, limit: int) -> list[Message]:
-    """Messages that wait for an operator, who decides so."""
+    """Take messages held for an operator, who has asked for the purge."""
     locked = [
         message
         for message in queue.locked.values()
@@ -89,10 +89,10 @@ def delete_queue(
 ) -> Result:
     """Delete Queue with its subqueues and its journal.
 
-    They are gone at once; their messages leave in steps, see `delete_leftovers`.
+    They disappear at once; their messages are removed in steps, see `delete_leftovers`.
 
     Raises:
-        QueueError: not a queue that can be deleted, no right to, or the directory refuses; in the
+        QueueError: a queue that cannot be deleted, no right to, or the directory refuses; in the
             last case the queue is deleted here nevertheless.
     """
     if queue.role is not QueueRole.USER:
@@ -112,7 +112,7 @@ def delete_queue(
 
 
 def _take_away(state: State, queue: Queue) -> None:
-    """Take a queue away from everybody who has it open; only its messages are left."""
+    """Close a queue for everybody who has it open; only its messages are left."""
     end_reads(state, queue, list(queue.waiting), Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
     for descriptor in queue.descriptors.values():
         descriptor.queue = None
@@ -128,10 +128,10 @@ def _take_away(state: State, queue: Queue) -> None:
 
 
 def delete_leftovers(state: State, limit: int) -> None:
-    """Delete up to `limit` messages of queues that were deleted, the oldest deletion first.
+    """Delete up to `limit` messages of deleted queues, the oldest deletion first.
 
-    A queue is forgotten with its last message; sends that are not committed yet arrive first. Its
-    row says until then that it is deleted, so that a start continues the removal.
+    A queue is removed with its last message; uncommitted sends arrive first. Until then its row
+    has a mark of the deletion, so that a start continues the removal.
     """
     for queue in list(state.deleted.values()):
         messages = queue.lanes.take(limit, _EVERYTHING) if limit > 0 else []
@@ -146,5 +146,5 @@ def delete_leftovers(state: State, limit: int) -> None:
 
 
 def has_leftovers(state: State) -> bool:
-    """Whether `delete_leftovers` has something to do."""
+    """Whether `delete_leftovers` has work."""
     return any(queue.count or not queue.pending for queue in state.deleted.values())

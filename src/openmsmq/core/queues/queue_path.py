@@ -1,4 +1,4 @@
-"""Get Queue Path ([MS-MQDMPR] 3.1.7.1.26): where the queue of a format name is."""
+"""Get Queue Path ([MS-MQDMPR] 3.1.7.1.26): the location of the queue of a format name."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ def _public(state: State, name: PublicFormatName) -> QueuePath:
 
 def _private(state: State, name: PrivateFormatName) -> QueuePath:
     local = name.guid == state.local.identifier
-    # Our own machine is known without a directory, too.
+    # This machine is known without a directory, too.
     manager = state.manager if local else read_object(state, ElementType.QUEUE_MANAGER, name.guid)
     if not isinstance(manager, QueueManagerObject):
         raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, f"the machine of {name} is unknown")

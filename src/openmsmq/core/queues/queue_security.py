@@ -19,10 +19,10 @@ def new_queue_security(state: State, caller: Caller, supplied: bytes = b"") -> b
     """The descriptor of a queue that the caller creates on this machine, in self-relative form.
 
     Args:
-        supplied: what the caller asks for, if anything.
+        supplied: the descriptor in the request, if any.
 
     Raises:
-        QueueError: what is asked for is no security descriptor of a queue.
+        QueueError: the request has no security descriptor of a queue.
     """
     descriptor = default_queue_descriptor(
         caller.sid,
@@ -33,7 +33,7 @@ def new_queue_security(state: State, caller: Caller, supplied: bytes = b"") -> b
 
 
 def accepted_queue_security(security: bytes) -> SecurityDescriptor:
-    """A descriptor from outside, if a queue can have it.
+    """A descriptor from outside, if it is valid for a queue.
 
     Raises:
         QueueError: MQ_ERROR_ILLEGAL_SECURITY_DESCRIPTOR.

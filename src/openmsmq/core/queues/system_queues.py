@@ -9,7 +9,7 @@ from openmsmq.wire.names.queue_name import QueueName, QueueScope, Suffix
 
 from .creation import add_queue
 
-# [MS-MQCN] 1.9, [MS-MQQB] 2.2.4: private queues with numbers that everybody knows.
+# [MS-MQCN] 1.9, [MS-MQQB] 2.2.4: private queues with well-known numbers.
 NOTIFY_QUEUE: Final = QueueName(QueueScope.PRIVATE, "notify_queue$")
 NOTIFY_QUEUE_NUMBER: Final = 3
 ORDER_QUEUE: Final = QueueName(QueueScope.PRIVATE, "order_queue$")
@@ -20,7 +20,7 @@ _XACT_DEADLETTER: Final = QueueName(QueueScope.SYSTEM, "", Suffix.DEADXACT)
 
 
 def ensure_system_queues(state: State) -> None:
-    """Make the system queues that are not there yet and remember all of them."""
+    """Create missing system queues and register all of them."""
     state.machine_journal = _ensure(state, _MACHINE_JOURNAL, QueueRole.MACHINE_JOURNAL)
     state.deadletter = _ensure(state, _DEADLETTER, QueueRole.DEADLETTER)
     state.xact_deadletter = _ensure(

@@ -1,4 +1,4 @@
-"""Values of callers in error texts."""
+"""Values from callers in error texts."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ SHOWN_CHARACTERS: Final = 60
 
 
 def value_text(value: object) -> str:
-    """A value as people write it, cut short; of bytes and objects only what they are."""
+    """A value as text, cut short; for bytes and objects only their type."""
     if isinstance(value, bytes):
         return f"a value of {len(value)} bytes"
     if isinstance(value, str):

@@ -1,1 +1,1 @@
-"""Routing ([MS-MQBR]): over which queue managers a message reaches the one that has its queue."""
+"""Routing ([MS-MQBR]): the queue managers on the way of a message to the one that has its queue."""

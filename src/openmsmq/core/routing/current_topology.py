@@ -1,4 +1,4 @@
-"""The topology in force: read from the directory at the start, when it changes, and every hour."""
+"""The current topology: read from the directory at the start, when it changes, and every hour."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUTING_TABLE_SECONDS: Final = 3600.0
 
 
 class KnownTopology(NamedTuple):
-    """A topology, the version of the directory that it is from, and until when it holds."""
+    """A topology, the version of the directory that it is from, and the end of its validity."""
 
     topology: Topology
     version: int
@@ -26,7 +26,7 @@ class KnownTopology(NamedTuple):
 
 
 def current_topology(state: State) -> Topology | None:
-    """What the directory describes, or described before it went offline; None without one."""
+    """The current topology, or the last one before going offline; None without a directory."""
     directory = connected(state)
     if directory is None:
         return None

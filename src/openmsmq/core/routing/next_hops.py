@@ -7,12 +7,12 @@ from uuid import UUID
 
 from .topology import Machine, Topology
 
-# [MS-MQQB] 3.1.5.8.5: a message that passed more queue managers than this has no way.
+# [MS-MQQB] 3.1.5.8.5: a message that passed more queue managers is not forwarded.
 MAX_HOPS: Final = 0x1D
 
 
 class Choice(StrEnum):
-    """Why these next hops and no others; the words are for people."""
+    """Why these next hops were chosen, as text."""
 
     DESTINATION = "the destination itself"
     IN_ROUTING_SERVERS = "an in-routing server of the destination"
@@ -30,7 +30,7 @@ class Choice(StrEnum):
 
 
 class NextHops(NamedTuple):
-    """The next queue managers, the first choice first; none if there is no way.
+    """The next queue managers, the first choice first; empty if there is no route.
 
     `site` is the site that decided: the next one, or the foreign one of a connector queue.
     """
@@ -41,30 +41,30 @@ class NextHops(NamedTuple):
 
     @property
     def is_connector(self) -> bool:
-        """Whether the way ends here, in the connector queue of a foreign site."""
+        """Whether the route ends here, in the connector queue of a foreign site."""
         return self.choice is Choice.CONNECTOR
 
 
 class Hop(NamedTuple):
-    """One queue manager on the way, and how it chooses the next."""
+    """One queue manager on the route, and its choice of the next."""
 
     machine: Machine
     next: NextHops
 
 
 def turn_of(source: UUID, destination: UUID) -> int:
-    """Which of several equal next hops comes first.
+    """An index that selects the first of several equal next hops.
 
-    The same one each time, so that messages stay in order where they can; other machines and
-    destinations use others.
+    It is constant, so that messages stay in order where they can; other machines and
+    destinations have other indexes.
     """
     return source.int + destination.int
 
 
 def next_hops(topology: Topology, source: UUID, destination: UUID, *, turn: int = 0) -> NextHops:
-    """The queue managers to which `source` can send what is for `destination`.
+    """The queue managers to which `source` can send messages for `destination`.
 
-    Args:
+    turn: the index, modulo their number, of the first one among equals.
         turn: of several that are as good, this one comes first, counted round.
     """
     here = topology.machines.get(source)
@@ -95,12 +95,12 @@ def find_path(
     *,
     turn: Callable[[UUID, UUID], int] = turn_of,
 ) -> tuple[Hop, ...]:
-    """The way that a message takes if every first choice answers; its last hop says how it ends.
+    """The route of a message if every first choice answers; its last hop says how it ends.
 
-    A way that comes back to a queue manager is a circle: it is not followed further.
+    A route that returns to a queue manager is a circle: it is not followed further.
 
     Args:
-        turn: of each queue manager for a destination, see `next_hops`.
+        turn: the index of each queue manager for a destination, see `next_hops`.
     """
     path: list[Hop] = []
     passed: set[UUID] = set()
@@ -116,7 +116,7 @@ def find_path(
 
 
 def _from_plain(topology: Topology, here: Machine, there: Machine, turn: int) -> NextHops:
-    """From a queue manager that routes nothing for others."""
+    """From a queue manager that does not route for others."""
     servers = _usable(topology, here, here.out_routing_servers)
     if servers:
         # Even for a destination in the same site.
@@ -125,7 +125,7 @@ def _from_plain(topology: Topology, here: Machine, there: Machine, turn: int) ->
     if here.shares_site(there):
         hops = _into_site(topology, here, there, turn)
         if hops.choice is Choice.DESTINATION:
-            # Where the destination does not answer, a routing server may reach it.
+            # When the destination does not answer, a routing server may reach it.
             others = tuple(router for router in routers if router != there.identifier)
             return hops._replace(hops=hops.hops + others)
         return hops
@@ -161,9 +161,9 @@ def _from_gate(topology: Topology, here: Machine, there: Machine, turn: int) -> 
 def _of_those_that_reach(
     topology: Topology, choice: Choice, candidates: tuple[UUID, ...], there: Machine
 ) -> NextHops:
-    """Leave out candidates that would not know a way either.
+    """Leave out candidates that have no route either.
 
-    Choice: a queue manager in several sites would else try those of a site that leads nowhere.
+    Choice: otherwise a queue manager in several sites would try those of a site without a route.
     """
     hops = tuple(
         candidate
@@ -190,7 +190,7 @@ def _gates_of(topology: Topology, machine: Machine) -> list[UUID]:
 
 
 def _usable(topology: Topology, here: Machine, candidates: Iterable[UUID]) -> tuple[UUID, ...]:
-    """Those that the directory has, each once, without the queue manager that asks."""
+    """Those in the directory, without duplicates and without the queue manager that asks."""
     return tuple(
         candidate
         for candidate in dict.fromkeys(candidates)

@@ -11,7 +11,7 @@ _NO_SITES: Final[tuple[UUID, ...]] = ()
 
 
 class Machine(NamedTuple):
-    """What routing has to know about one queue manager."""
+    """The attributes of one queue manager that routing needs."""
 
     identifier: UUID
     host: str = ""
@@ -35,18 +35,18 @@ class Link(NamedTuple):
 
 
 class Leg(NamedTuple):
-    """The way from one's own sites to another: what it costs, and the first site on it."""
+    """The route from one's own sites to another: its cost, and the first site on it."""
 
     cost: int
     first_site: UUID
 
 
 class Topology:
-    """One state of the directory, as routing sees it; it never changes.
+    """One immutable state of the directory, as routing sees it.
 
     Attributes:
         machines: every queue manager, by its identifier.
-        foreign_sites: the sites of other messaging systems, which connectors serve.
+        foreign_sites: the sites of other messaging systems, which have connectors.
     """
 
     __slots__ = ("_edges", "_gates", "_routers", "_tables", "foreign_sites", "machines")
@@ -95,15 +95,15 @@ class Topology:
         return tuple(dict.fromkeys(routers))
 
     def is_gate(self, machine: Machine) -> bool:
-        """Whether a queue manager is a routing server and a gate of a site that it is in."""
+        """Whether a queue manager is a routing server and a gate of one of its sites."""
         return machine.routing_server and any(
             machine.identifier in self.gates(site) for site in machine.sites
         )
 
     def routing_table(self, machine: Machine) -> Mapping[UUID, Leg]:
-        """The least costly ways from the sites of a queue manager to all others.
+        """The least costly routes from the sites of a queue manager to all others.
 
-        It is computed when it is asked for first: only gates need one. A gate in several sites
+        It is computed at the first use: only gates need one. A gate in several sites
         starts in all of them, so that it never sends a message to itself.
         """
         sites = frozenset(machine.sites)
@@ -113,7 +113,7 @@ class Topology:
         return table
 
     def _least_costs(self, origins: frozenset[UUID]) -> dict[UUID, Leg]:
-        """Dijkstra's algorithm; of several ways of one cost always the same one."""
+        """Dijkstra's algorithm; deterministic among routes of equal cost."""
         table: dict[UUID, Leg] = {}
         # The identifiers of the sites decide between equal costs.
         ways = [
@@ -138,8 +138,8 @@ def topology_of(
 ) -> Topology:
     """The topology that objects of a directory describe.
 
-    Choice: queue managers without a site are together in one that has no name. So a directory
-    without sites, which nothing is routed in, is the simplest topology.
+    Choice: queue managers without a site share one site without a name. So a directory
+    without sites, which needs no routing, is the simplest topology.
     """
     return Topology(
         [

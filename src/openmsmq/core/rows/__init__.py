@@ -1,1 +1,1 @@
-"""How memory becomes rows of the store and rows become memory again."""
+"""Conversion between objects in memory and rows of the store."""

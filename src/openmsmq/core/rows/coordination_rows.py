@@ -1,4 +1,4 @@
-"""Transactions across machines as state rows: who decides them, and what was decided here."""
+"""Transactions across machines as state rows: their coordinators, and the local decisions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StoredParticipant(NamedTuple):
 
 
 def store_enlistment(state: State, enlistment: StoredEnlistment) -> None:
-    """Write down who decides a transaction, and how far it is."""
+    """Store the coordinator of a transaction, and its standing."""
     host, port = enlistment.url
     head = _ENLISTMENT.pack(enlistment.standing, enlistment.coordinator.bytes_le, port)
     state.outbox.batch.set_row(
@@ -46,7 +46,7 @@ def store_enlistment(state: State, enlistment: StoredEnlistment) -> None:
 
 
 def forget_enlistment(state: State, transaction: UUID) -> None:
-    """Nobody has to be asked or told any more."""
+    """Delete the row: no queue manager must be asked or told any more."""
     state.outbox.batch.delete_row(Table.ENLISTMENTS, transaction.bytes_le)
 
 
@@ -59,7 +59,7 @@ def parse_enlistment(key: bytes, value: bytes) -> StoredEnlistment:
 def store_decision(
     state: State, transaction: UUID, participants: Iterable[StoredParticipant]
 ) -> None:
-    """Write down that a transaction is committed, and who has not confirmed it."""
+    """Store that a transaction is committed, and the participants that have not confirmed it."""
     parts = [
         _PARTICIPANT.pack(participant.guid.bytes_le, len(participant.sid)) + participant.sid
         for participant in participants
@@ -68,7 +68,7 @@ def store_decision(
 
 
 def forget_decision(state: State, transaction: UUID) -> None:
-    """All have confirmed."""
+    """Delete the row: all have confirmed."""
     state.outbox.batch.delete_row(Table.DECISIONS, transaction.bytes_le)
 
 

@@ -1,8 +1,8 @@
-"""Which packets stay in memory: those that are read next.
+"""The choice of packets that stay in memory: those that are read next.
 
-When memory exceeds its budget, packets leave it in one go until a part of the budget is free again,
-so that messages that only pass through find room. The deepest queue gives first, from its end: what
-is there is read last. Packets in the store are dropped, express ones go to the scratch file.
+When memory exceeds its budget, packets leave it in one pass until a part of the budget is free
+again, so that messages in transit find room. The deepest queue is trimmed first, from its end,
+which is read last. Packets in the store are dropped, express ones go to the scratch file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
 
-# How much is freed at a time: a part of the budget, bounded because the event loop waits for it.
+# The part of the budget freed at a time, bounded because the event loop waits for it.
 _FREED_PART: Final = 8
 _MAX_FREED: Final = 8 << 20
 
@@ -30,7 +30,7 @@ def is_short(state: State) -> bool:
 
 
 def relieve(state: State, staged: Iterable[Sequence[Message]]) -> None:
-    """Let packets leave memory until it is below the budget again.
+    """Let packets leave memory until it is below the budget.
 
     Args:
         staged: messages that are in no queue yet.
@@ -53,8 +53,8 @@ def relieve(state: State, staged: Iterable[Sequence[Message]]) -> None:
             relief.empty(list(aside.values()))
     for messages in staged:
         relief.empty(messages)
-    # What cannot leave is looked at again when there is notably more. What is not durable yet does
-    # not count: it can leave soon.
+    # Packets that cannot leave are retried when there are notably more. Those not durable yet do
+    # not count: they can leave soon.
     stuck = state.memory - relief.undurable
     allowed = stuck + max(freed, stuck // _FREED_PART)
     state.memory_overdraft = 0 if relief.done else max(0, allowed - budget)
@@ -82,7 +82,7 @@ class _Relief:
         return self._state.memory <= self._low
 
     def empty_lane(self, lane: Lane) -> None:
-        """Let go of the packets of a lane, the last first."""
+        """Release the packets of a lane, the last first."""
         cold = lane.cold
         if len(cold) > len(lane.lasts):
             cold.intersection_update(lane.lasts)
@@ -94,7 +94,7 @@ class _Relief:
                 cold.add(last)
 
     def empty(self, messages: Sequence[Message]) -> bool:
-        """Let go of packets, the last first; whether all of them have left."""
+        """Release packets, the last first; return whether all of them have left."""
         state = self._state
         excess = state.memory - self._low
         express: list[Message] = []
@@ -125,13 +125,13 @@ class _Relief:
         return left
 
     def _spill(self, express: list[Message], packets: list[bytes]) -> bool:
-        """Move express packets to the scratch file, if there is a place for them."""
+        """Move express packets to the scratch file, if there is one."""
         if self._scratch is None:
             return False
         try:
             handles = self._scratch.put_many(packets)
         except StoreError:
-            # No space there: memory must do, until the quota or the disk refuses new messages.
+            # No space there: packets stay in memory, until the quota or the disk refuses new ones.
             self._scratch = None
             return False
         state = self._state

@@ -1,4 +1,4 @@
-"""Packets of messages, in memory or read back from where they are kept."""
+"""Packets of messages, from memory or read back from storage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def packets_of(state: State, messages: Sequence[Message]) -> list[bytes]:
     """The packets of these messages, in their order.
 
-    A dead letter shows why it is one as its message class.
+    A dead letter has its reason as its message class.
     """
     packets = [message.packet for message in messages]
     if None in packets:
@@ -67,7 +67,7 @@ def _read_stored(state: State, keys: list[int]) -> list[bytes]:
 
 
 def forget_packet(state: State, message: Message) -> None:
-    """The message was removed: its packet no longer counts, wherever it is."""
+    """Account for a removed message: its packet no longer counts, wherever it is."""
     if message.packet is not None:
         state.memory -= message.size
     elif not message.traits & RECOVERABLE and state.scratch is not None:

@@ -22,12 +22,12 @@ _NUMBER: Final = Struct(">I")
 # The key of a queue with this number.
 queue_key: Final[Callable[[int], bytes]] = _NUMBER.pack
 _GUIDS: Final = frozenset(("identifier", "queue_manager", "type"))
-# The states of an outgoing queue that a start does not forget. Choice: State is volatile by
-# [MS-MQDMPR] 3.1.1.3, but who pauses a queue does not expect a restart to send its messages, and
+# The states of an outgoing queue that survive a restart. Choice: State is volatile by
+# [MS-MQDMPR] 3.1.1.3, but a paused queue must not send because of a restart, and
 # the start of 3.1.3 unlocks queues that were Locked before.
 KEPT_STATES: Final = frozenset(HELD_REASONS)
-# The queue manager that takes the messages of an outgoing queue; the name is that of the first
-# version, in which it was always the peer of a session.
+# The queue manager that takes the messages of an outgoing queue; the name of the field is from the
+# first version, in which it was always the peer of a session.
 _DESTINATION: Final = "peer"
 
 
@@ -37,7 +37,7 @@ def queue_number(key: bytes) -> int:
 
 
 def store_queue(state: State, queue: Queue) -> None:
-    """Write down the attributes of a queue."""
+    """Store the attributes of a queue."""
     state.outbox.batch.set_row(Table.QUEUES, queue_key(queue.number), _serialize(queue))
 
 
@@ -54,7 +54,7 @@ def _serialize(queue: Queue) -> bytes:
         "properties": _plain(queue.properties),
     }
     if queue.deleted:
-        # Nothing else of it is needed, nor what it belonged to.
+        # A deleted queue needs no other attributes, and no parent.
         row["deleted"] = True
     elif queue.parent is not None:
         row["parent"] = queue.parent.number
@@ -71,7 +71,7 @@ def _serialize(queue: Queue) -> bytes:
 
 
 def _plain(properties: QueueObject) -> dict[str, Any]:
-    """The attributes as JSON has them; those that have their default are left out."""
+    """The attributes as JSON; those with default values are left out."""
     default = QueueObject()
     plain: dict[str, Any] = {}
     for item in fields(properties):

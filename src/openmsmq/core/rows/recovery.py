@@ -1,4 +1,4 @@
-"""A queue manager from what its store has: queues, messages, transactions in doubt."""
+"""Recovery of a queue manager from its store: queues, messages, transactions in doubt."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
 
-# How far a restored copy jumps ahead of the numbers that the original may have used meanwhile.
+# The distance by which a restored copy skips numbers that the original may have used meanwhile.
 RESTORED_SEQUENCES: Final = 1 << 40
 RESTORED_ORDINALS: Final = 1 << 28
 _UNCHECKED_KEY: Final = b"unchecked"
@@ -64,7 +64,7 @@ Rows = dict[int, dict[bytes, bytes]]
 
 
 class Recovery(Protocol):
-    """What a store knows at a start."""
+    """The contents of a store at a start."""
 
     @property
     def messages(self) -> Iterable[tuple[int, bytes, int]]: ...
@@ -106,7 +106,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
         state.outbox.batch.clear_restored()
     _recover_queues(state, rows[Table.QUEUES])
     ensure_system_queues(state)
-    # New transactional sequences for a restored copy: those of the original may go on elsewhere.
+    # New transactional sequences for a restored copy: the original may continue its own.
     recover_sequences(state, rows[Table.SEQUENCES], restored=recovery.restored)
     state.message_history.recover(rows[Table.HISTORY])
     state.srmp_history.recover(rows[Table.SRMP_HISTORY])
@@ -138,7 +138,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
 def _recover_unchecked(state: State, row: bytes | None) -> None:
     """Find the messages whose authentication bits were stored as their senders had set them.
 
-    A store without the row has been used only while these bits were not cleared on arrival.
+    A store without the row was used only by versions that did not clear these bits on arrival.
     """
     if row is None:
         row = _UNCHECKED.pack(state.sequence.last)
@@ -161,7 +161,7 @@ def _recover_queues(state: State, rows: dict[bytes, bytes]) -> None:
 def _recover_messages(
     state: State, recovery: Recovery, transactions: list[StoredTransaction]
 ) -> dict[int, Message]:
-    """Put all messages in their places; return those that a transaction speaks of, by key."""
+    """Put all messages in their places; return those named by a transaction, by key."""
     wanted = {
         key
         for transaction in transactions
@@ -174,7 +174,7 @@ def _recover_messages(
     for key, record, size in recovery.messages:
         number, lookup_id, position_state, traits, arrived, expires = unpack_record(record)
         if position_state == STAGED:
-            # Nobody can publish it any more.
+            # No producer can publish it any more.
             state.outbox.batch.delete(key)
             continue
         queue = queues.get(number)
@@ -230,7 +230,7 @@ def _place(state: State, queue: Queue, messages: list[Message]) -> None:
 def _recover_transaction(
     state: State, stored: StoredTransaction, involved: dict[int, Message]
 ) -> None:
-    """A transaction that was prepared: everything is as it was, and the coordinator decides."""
+    """Restore a prepared transaction: its operations are pending, and the coordinator decides."""
     transaction = Transaction(stored.identifier, stored.number)
     transaction.single_phase = False
     transaction.state = TransactionState.PREPARED

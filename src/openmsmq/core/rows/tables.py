@@ -1,4 +1,4 @@
-"""The tables of state rows: what the queue manager keeps besides messages."""
+"""The tables of state rows: the stored data besides messages."""
 
 from enum import IntEnum
 
@@ -11,7 +11,7 @@ class Table(IntEnum):
     TRANSACTIONS = 3
     PRODUCERS = 4
     LEASES = 5
-    # How far the streams of other queue managers got, in the form of version 0.1.0.
+    # The progress of the streams of other queue managers, in the form of version 0.1.0.
     STREAMS_OF_0_1_0 = 6
     SEQUENCES = 7
     DIRECTORY = 8
@@ -21,7 +21,7 @@ class Table(IntEnum):
     # Identifiers of messages that came by SRMP; the secret of its receipts, and redirections.
     SRMP_HISTORY = 12
     SRMP = 13
-    # Transactions that a coordinator on another machine decides, and where that is.
+    # Transactions that a coordinator on another machine decides, and its location.
     ENLISTMENTS = 20
-    # Commits that this queue manager decided and participants have not all confirmed.
+    # Local decisions to commit that some participants have not confirmed.
     DECISIONS = 21

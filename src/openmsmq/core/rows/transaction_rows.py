@@ -34,7 +34,7 @@ class StoredTransaction(NamedTuple):
 
 
 def store_transaction(state: State, transaction: Transaction) -> None:
-    """Write down a prepared transaction; express messages are not part of it."""
+    """Store a prepared transaction; express messages are not part of it."""
     parts = [_IDENTIFIER.pack(transaction.identifier.bytes_le)]
     for operation in transaction.operations:
         keys = [message.key for message in operation.messages if message.traits & RECOVERABLE]
@@ -45,7 +45,7 @@ def store_transaction(state: State, transaction: Transaction) -> None:
 
 
 def forget_transaction(state: State, transaction: Transaction) -> None:
-    """The transaction is decided."""
+    """Delete the row of a decided transaction."""
     state.outbox.batch.delete_row(Table.TRANSACTIONS, _KEY.pack(transaction.number))
 
 

@@ -1,7 +1,7 @@
-"""Who may change the directory, and in whose name the queue manager asks it.
+"""Access to the directory: the check of changes, and the identity for requests.
 
-A file cannot check who asks, as a directory server does; so it is done here, by the descriptors of
-the objects. An object without a descriptor grants everything.
+Unlike a directory server, a file cannot check its callers; so the check is here, by the descriptors
+of the objects. An object without a descriptor grants everything.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def by_identifier(identifier: UUID) -> list[AttributeFilter]:
 def may_create(
     directory: Directory, item: DirectoryObject, caller: Caller | None, own: Caller
 ) -> bool:
-    """Whether the object may be created: its host, site or enterprise decides."""
+    """Whether the object may be created: the parent (host, site or enterprise) decides."""
     identity = _identity(directory, caller, own)
     if isinstance(item, QueueObject):
         host = _read(directory, ElementType.QUEUE_MANAGER, item.queue_manager)
@@ -91,7 +91,7 @@ def may_write(
 
 
 def _identity(directory: Directory, caller: Caller | None, own: Caller) -> Caller:
-    """The queue manager itself, or the caller for whom it works.
+    """The identity for a request: the queue manager, or the caller for whom it works.
 
     [MS-MQDMPR] 3.1.1.6: with WeakenedSecurity the queue manager always uses its own identity.
     """
@@ -122,7 +122,7 @@ def _read(directory: Directory, kind: ElementType, identifier: UUID) -> Director
 
 
 def _grants(item: DirectoryObject | None, identity: Caller, right: int) -> bool:
-    # What is not there refuses nothing: the operation itself says that it is missing.
+    # A missing object refuses nothing: the operation itself reports that it is missing.
     if item is None or isinstance(item, _OPEN_TO_ALL) or not item.security:
         return True
     rights = ALLOWED_RIGHTS[type(item)]

@@ -53,14 +53,14 @@ class ChangeOperation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeNotification(Event):
-    """The directory changes; queue managers that do not read it themselves are to be told."""
+    """The directory changes; queue managers that do not read it themselves must be notified."""
 
     operation: ChangeOperation
     directory_object: QueueObject | QueueManagerObject
 
 
 def connected(state: State) -> Directory | None:
-    """The directory, if this queue manager works with one."""
+    """The directory of this queue manager, if it has one."""
     return state.directory if state.local.directory_integrated else None
 
 
@@ -71,7 +71,7 @@ def create_directory_object(
     *,
     caller: Caller | None = None,
 ) -> CreateResult:
-    """Create Directory Object, in the name of the caller if there is one."""
+    """Create Directory Object, on behalf of the caller if there is one."""
     directory = connected(state)
     if directory is None:
         return CreateResult(_RESULT.DIRECTORY_NOT_CONNECTED, reason=_WORKGROUP)
@@ -87,7 +87,7 @@ def create_directory_object(
 def delete_directory_object(
     state: State, item: DirectoryObject, *, caller: Caller | None = None
 ) -> ChangeResult:
-    """Delete Directory Object, in the name of the caller if there is one."""
+    """Delete Directory Object, on behalf of the caller if there is one."""
     directory = connected(state)
     if directory is None:
         return ChangeResult(_RESULT.DIRECTORY_NOT_CONNECTED, _WORKGROUP)
@@ -108,9 +108,9 @@ def read_directory(
     *,
     force: bool = False,
 ) -> ReadResult:
-    """Read Directory: the first object that satisfies the filters; offline from what is here.
+    """Read Directory: the first object that satisfies the filters; offline from local copies.
 
-    `force` asks the directory even when it was not there the last time.
+    `force` asks the directory even if it was offline the last time.
     """
     directory = connected(state)
     if directory is None:
@@ -160,7 +160,7 @@ def write_directory(
     *,
     caller: Caller | None = None,
 ) -> ChangeResult:
-    """Write Directory, in the name of the caller if there is one."""
+    """Write Directory, on behalf of the caller if there is one."""
     directory = connected(state)
     if directory is None:
         return ChangeResult(_RESULT.DIRECTORY_NOT_CONNECTED, _WORKGROUP)
@@ -179,7 +179,7 @@ def write_directory(
 def _read_offline(
     state: State, kind: ElementType, filters: Sequence[AttributeFilter]
 ) -> ReadResult:
-    """What this queue manager knows without its directory."""
+    """The local copies of objects, without the directory."""
     names = attribute_names(kind)
     if kind is ElementType.QUEUE:
         for queue in state.queues.values():
@@ -194,7 +194,7 @@ def _read_offline(
 
 
 def _watch(state: State, status: DirectoryOperationResult) -> None:
-    """Go offline when the directory does not answer, and look for it again later."""
+    """Go offline when the directory does not answer, and try again later."""
     if status is _RESULT.DIRECTORY_NOT_CONNECTED:
         state.local.directory_offline = True
         state.directory_timers.setdefault(
@@ -205,7 +205,7 @@ def _watch(state: State, status: DirectoryOperationResult) -> None:
 def _notify(
     state: State, operation: ChangeOperation, item: QueueObject | QueueManagerObject
 ) -> None:
-    # [MS-MQDMPR] 3.1.1.6: the enterprise decides whether anyone is told.
+    # [MS-MQDMPR] 3.1.1.6: the enterprise decides whether notifications are sent.
     enterprise = state.local.enterprise_reference
     if enterprise is None or enterprise.non_ldap_capable_queue_manager_notification:
         state.outbox.tell(ChangeNotification(operation=operation, directory_object=item))

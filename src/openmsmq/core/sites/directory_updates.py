@@ -46,7 +46,7 @@ def start_server_list_timer(state: State) -> None:
 
 
 def handle_directory_timers(state: State) -> None:
-    """Do what is due."""
+    """Handle the timers that are due."""
     periods = state.settings.directory_periods
     for timer in [timer for timer, at in state.directory_timers.items() if at <= state.now]:
         del state.directory_timers[timer]
@@ -64,7 +64,7 @@ def handle_directory_timers(state: State) -> None:
 
 
 def update_sites(state: State) -> None:
-    """Directory Sites Update: read each known site again; what cannot be read stays as it is."""
+    """Directory Sites Update: read each known site again; keep those that cannot be read."""
     for reference in state.local.site_collection.values():
         site = read_object(state, ElementType.SITE, reference.site.identifier)
         if isinstance(site, Site):
@@ -84,7 +84,7 @@ def update_site_gates(state: State) -> None:
 
 
 def update_server_list(state: State) -> None:
-    """Read again which queue managers serve the directory."""
+    """Read the list of directory servers again."""
     managers = read_all(state, ElementType.QUEUE_MANAGER)
     if managers is not None:
         state.local.directory_server_list = tuple(
@@ -114,12 +114,12 @@ def update_references(state: State) -> None:
 
 
 def check_directory_online(state: State) -> None:
-    """Check Directory Online: look for the directory, and catch up when it is back."""
+    """Check Directory Online: try the directory, and catch up when it is back."""
     result = read_directory(
         state, ElementType.QUEUE_MANAGER, by_identifier(state.local.identifier), force=True
     )
     if not isinstance(result.directory_object, QueueManagerObject):
-        # Choice: in workgroup mode there is nothing to look for.
+        # Choice: in workgroup mode there is no directory to try.
         if state.local.directory_integrated:
             state.directory_timers[DirectoryTimer.ONLINE] = state.now + DIRECTORY_ONLINE_SECONDS
         return

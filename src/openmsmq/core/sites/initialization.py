@@ -46,14 +46,14 @@ NOTIFICATION: Final = "non_ldap_capable_queue_manager_notification"
 def initialize(
     state: State, machine: MachineIdentity | None, provisioning: Provisioning | None = None
 ) -> None:
-    """Initialize the queue manager, whose queues are known already; Ready is up to the caller.
+    """Initialize the queue manager, whose queues are known already; the caller sets Ready.
 
     Args:
-        machine: the names of the machine; None when they could not be found out.
-        provisioning: given on the first start with a directory only.
+        machine: the names of the machine; None when they could not be determined.
+        provisioning: only for the first start with a directory.
 
     Raises:
-        QueueError: something is not as it must be; the queue manager is stopped again.
+        QueueError: initialization failed; the queue manager is stopped again.
     """
     local = state.local
     local.queue_manager_state = QueueManagerState.INITIALIZING
@@ -83,13 +83,13 @@ def queue_manager_started(state: State) -> None:
 
 
 def queue_manager_stopping(state: State) -> None:
-    """Queue Manager Stopped: all protocol servers are told, so that they shut down."""
+    """Queue Manager Stopped: all protocol servers are notified, so that they shut down."""
     state.local.queue_manager_state = QueueManagerState.STOPPING
     state.outbox.tell(Stopped())
 
 
 def queue_manager_stopped(state: State) -> None:
-    """Everything has shut down."""
+    """All protocol servers have shut down."""
     state.local.queue_manager_state = QueueManagerState.STOPPED
 
 
@@ -132,7 +132,7 @@ def _provision(state: State, provisioning: Provisioning) -> None:
 
 
 def _synchronize(state: State, *, provisioning: bool) -> None:
-    """Take over what the directory says of this queue manager."""
+    """Take over the attributes that the directory has of this queue manager."""
     result = _read_self(state)
     if result.status is _RESULT.OBJECT_NOT_FOUND and provisioning:
         _register(state)
@@ -162,7 +162,7 @@ def _register(state: State) -> None:
 
 
 def _publish_names(state: State) -> None:
-    """Tell the directory when the machine was renamed."""
+    """Update the directory when the machine was renamed."""
     known = None if state.local.directory_offline else _read_self(state).directory_object
     if not isinstance(known, QueueManagerObject) or _names(known) == _names(state.manager):
         return

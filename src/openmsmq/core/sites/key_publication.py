@@ -26,7 +26,7 @@ _KEY_LISTS: Final = ("public_encryption_key_list", "public_signing_key_list")
 
 
 def set_keys(manager: QueueManagerObject, keys: KeySource, providers: Sequence[Provider]) -> bool:
-    """Note the public keys of these providers; whether they are others than before."""
+    """Note the public keys of these providers; return whether they have changed."""
     before = manager.public_encryption_key_list, manager.public_signing_key_list
     manager.public_encryption_key_list = _key_list(
         [(provider, keys.exchange_key(provider)) for provider in providers]
@@ -38,10 +38,10 @@ def set_keys(manager: QueueManagerObject, keys: KeySource, providers: Sequence[P
 
 
 def publish_keys(state: State, keys: KeySource, providers: Sequence[Provider]) -> str:
-    """Tell the directory which public keys this queue manager has, unless it knows.
+    """Publish the public keys of this queue manager in the directory, unless they are there.
 
     Returns:
-        Why that was not possible; empty if it was.
+        The reason of a failure; empty after success.
     """
     if not set_keys(state.manager, keys, providers):
         return ""
@@ -53,7 +53,7 @@ def publish_keys(state: State, keys: KeySource, providers: Sequence[Provider]) -
 
 
 def import_keys(state: State, identifier: UUID, name: str, keys: bytes) -> None:
-    """Let the directory know the public keys of another queue manager.
+    """Publish the public keys of another queue manager in the directory.
 
     Raises:
         QueueError: there is no directory, or it refuses them.

@@ -1,4 +1,4 @@
-"""Public queues: what Create, Delete and Open Queue ask the directory ([MS-MQDMPR] 3.1.7.1.3-5)."""
+"""Public queues: the directory part of creating, deleting, opening ([MS-MQDMPR] 3.1.7.1.3-5)."""
 
 from collections.abc import Sequence
 
@@ -32,10 +32,10 @@ def directory_error(result: DirectoryOperationResult, reason: str) -> QueueError
 
 
 def register(state: State, properties: QueueObject, caller: Caller) -> None:
-    """Publish a new public queue; its identifier and its paths are what the directory says.
+    """Publish a new public queue; the directory assigns its identifier and its paths.
 
     The directory may have the queue already: the queue manager ended after the directory had stored
-    it, and before its own store had. Such an object is used again.
+    it, and before its own store had. Such an object is reused.
 
     Raises:
         QueueError: the directory refuses it or cannot be reached.
@@ -63,7 +63,7 @@ def register(state: State, properties: QueueObject, caller: Caller) -> None:
 
 
 def _left_over(state: State, pathname: str) -> QueueObject | None:
-    """The directory object of a queue of this queue manager, which has no such queue."""
+    """The directory object of a queue of this queue manager that has no such queue."""
     filters = [
         AttributeFilter("pathname", FilterOperator.EQUALS, pathname),
         AttributeFilter("queue_manager", FilterOperator.EQUALS, state.manager.identifier),
@@ -75,7 +75,7 @@ def _left_over(state: State, pathname: str) -> QueueObject | None:
 
 
 def unregister(state: State, properties: QueueObject, caller: Caller) -> None:
-    """Take a public queue out of the directory.
+    """Remove a public queue from the directory.
 
     Raises:
         QueueError: the directory refuses it or cannot be reached.
@@ -91,7 +91,7 @@ def publish(
     caller: Caller,
     attributes: Sequence[str] | None = None,
 ) -> None:
-    """Tell the directory what has changed: all attributes, or those listed.
+    """Update all attributes in the directory, or the listed ones.
 
     Raises:
         QueueError: the directory refuses it or cannot be reached.
@@ -105,14 +105,14 @@ def read_public(state: State, name: PublicFormatName) -> QueueObject | None:
     """The directory object of a public queue, wherever the queue is."""
     read = read_directory(state, ElementType.QUEUE, by_identifier(name.guid))
     if read.status is DirectoryOperationResult.DIRECTORY_NOT_CONNECTED:
-        # That was found out just now: what is known here answers instead.
+        # It was offline a moment ago: answer from local copies.
         read = read_directory(state, ElementType.QUEUE, by_identifier(name.guid))
     queue = read.directory_object if read.status is _SUCCESS else None
     return queue if isinstance(queue, QueueObject) else None
 
 
 def set_destination(state: State, name: PublicFormatName, properties: QueueObject) -> None:
-    """Take the owner and BasePriority of a public queue on another machine from the directory.
+    """Read the owner and BasePriority of a public queue on another machine from the directory.
 
     Raises:
         QueueError: the directory does not know the queue, or places it on this machine.

@@ -1,4 +1,4 @@
-"""Sites with what they refer to ([MS-MQDMPR] 3.1.1.7), and all objects of a type."""
+"""Sites with their gates ([MS-MQDMPR] 3.1.1.7), and all objects of a type."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class SiteReference:
 
 
 def read_object(state: State, kind: ElementType, identifier: UUID) -> DirectoryObject | None:
-    """The object with this identifier, if the directory gives it."""
+    """The object with this identifier, if the directory returns it."""
     return read_directory(state, kind, by_identifier(identifier)).directory_object
 
 
 def read_all(state: State, kind: ElementType) -> list[DirectoryObject] | None:
     """All objects of a type by their identifiers, or None when the directory does not answer.
 
-    So all queue managers see the same order, whatever it is in the directory of each.
+    All queue managers see the same order, whatever the order in the directory of each.
     """
     attributes = sorted(attribute_names(kind))
     order = [AttributeSortOrder(int(name == "identifier")) for name in attributes]

@@ -35,7 +35,7 @@ MAX_USER_CERTIFICATES: Final = 16
 
 
 def groups_of(state: State, sid: SID) -> frozenset[SID] | None:
-    """The groups of a user; None if the directory cannot say.
+    """The groups of a user; None if the directory cannot tell.
 
     A queue manager of a workgroup knows of no groups.
     """
@@ -55,16 +55,16 @@ def certificates_of(state: State, caller: Caller) -> User:
 
 
 def internal_certificate(state: State, sid: SID) -> bytes | None:
-    """The internal certificate of a user, as it was when the user was last read or changed."""
+    """The internal certificate of a user, as of the last read or change of the user."""
     known = state.local.internal_certificate_collection.get(sid)
     return None if known is None else known.certificate
 
 
 def register_certificate(state: State, certificate: bytes, caller: Caller) -> User:
-    """Add a certificate of the caller to the directory; one that is there already stays.
+    """Add a certificate of the caller to the directory; keep one that is there already.
 
     Raises:
-        QueueError: it cannot be used, or the directory refuses it.
+        QueueError: the certificate cannot be used, or the directory refuses it.
     """
     try:
         parse_certificate(certificate, smallest_bits=state.settings.senders.smallest_bits)
@@ -91,7 +91,7 @@ def register_certificate(state: State, certificate: bytes, caller: Caller) -> Us
 
 
 def unregister_certificate(state: State, digest: bytes, caller: Caller) -> User:
-    """Take a certificate of the caller out of the directory.
+    """Remove a certificate of the caller from the directory.
 
     Raises:
         QueueError: it is not there, or the directory refuses it.
@@ -125,7 +125,7 @@ def _write(state: State, user: User, caller: Caller) -> None:
 
 
 def _required(state: State, sid: SID) -> User:
-    """The user of a SID; a new one if the directory has none."""
+    """The user of a SID; created if the directory has none."""
     user, status = _read(state, sid)
     if user is not None:
         return user
