@@ -1,1 +1,1 @@
-"""Transactions, and the part of an outside coordinator in them."""
+"""Transactions, and their coordination across machines."""

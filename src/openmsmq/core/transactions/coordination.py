@@ -1,8 +1,8 @@
 """Coordination: transactions that began here and in which other queue managers take part.
 
-The decision to commit is in the same batch as this queue manager's own part, and nobody hears of
-it before that batch is on disk. It is kept until every participant has confirmed it. An abort is
-not written down: what is not known here was aborted.
+The decision to commit is in the same batch as this queue manager's own part, and nobody is told
+before that batch is on disk. It is kept until every participant has confirmed it. An abort is
+not stored: transactions unknown here were aborted (presumed abort).
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class Reporter(Protocol):
     """The report of a participant, until it is answered."""
 
     def ordered(self, order: Order, depends: int) -> None:
-        """What the participant does next; it may hear that once batch `depends` is on disk."""
+        """Answer with the next step of the participant, once batch `depends` is on disk."""
 
     def superseded(self) -> None:
-        """The same participant has reported again."""
+        """The same participant has sent another report."""
 
 
 class CommitOwner(Protocol):
     """The program that wants to commit, until it is told the outcome."""
 
     def done(self, value: None = None, depends: int = 0) -> None:
-        """It is committed, once batch `depends` is on disk."""
+        """The transaction is committed, once batch `depends` is on disk."""
 
     def fail(self, error: QueueError) -> None:
-        """It is aborted."""
+        """The transaction is aborted."""
 
 
 class Participant:
@@ -60,7 +60,7 @@ class Participant:
 
     def __init__(self, guid: UUID, sid: bytes, *, prepared: bool = False) -> None:
         self.guid: Final = guid
-        # Of its account: nobody else reports for it.
+        # The SID of its account: no other account may report for it.
         self.sid: Final = sid
         self.prepared = prepared
         self.reporter: Reporter | None = None
@@ -82,9 +82,9 @@ class SharedTransaction:
         self.state = SharedState.ACTIVE
         self.participants: dict[UUID, Participant] = {}
         self.owner: CommitOwner | None = None
-        # When the participants must be prepared; in monotonic time.
+        # The deadline for participants to prepare; in monotonic time.
         self.deadline: float | None = None
-        # The batch that has the decision.
+        # The batch that contains the decision.
         self.decided = 0
 
 
@@ -93,7 +93,7 @@ class Coordination:
 
     Attributes:
         url: where participants reach it; None while it cannot be reached.
-        prepare_seconds: how long participants may take to prepare.
+        prepare_seconds: the time that participants have to prepare.
     """
 
     __slots__ = ("_shared", "_state", "prepare_seconds", "url")
@@ -106,7 +106,7 @@ class Coordination:
         self.prepare_seconds = PREPARE_SECONDS
 
     def recover(self, rows: dict[bytes, bytes]) -> None:
-        """Go on telling participants of commits that they have not confirmed."""
+        """Keep telling participants of commits that they have not confirmed."""
         for key, value in rows.items():
             shared = SharedTransaction(UUID(bytes_le=key))
             shared.state = SharedState.COMMITTED
@@ -121,7 +121,7 @@ class Coordination:
         return iter(list(self._shared.values()))
 
     def unconfirmed(self) -> list[UUID]:
-        """The commits that participants have not all confirmed."""
+        """The commits that some participants have not confirmed."""
         shared = self._shared.values()
         return [
             transaction.identifier
@@ -132,7 +132,7 @@ class Coordination:
     # The program
 
     def token(self, identifier: UUID) -> PropagationToken:
-        """What a program gives to another queue manager that is to take part.
+        """The propagation token that a program passes to another queue manager.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, the transaction is over;
@@ -180,10 +180,10 @@ class Coordination:
     # Participants
 
     def enlist(self, identifier: UUID, guid: UUID, sid: bytes) -> None:
-        """A queue manager takes part in a transaction.
+        """Enlist a queue manager in a transaction.
 
         Raises:
-            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, the transaction is not known or is over.
+            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, the transaction is unknown or over.
         """
         transaction = find_transaction(self._state, identifier)
         shared = self._shared.get(identifier)
@@ -200,7 +200,7 @@ class Coordination:
     def report(
         self, identifier: UUID, guid: UUID, standing: Standing, sid: bytes, reporter: Reporter
     ) -> None:
-        """A participant says where it is; `reporter` gets what it does next, at once or later.
+        """Handle the reported standing of a participant; `reporter` gets the next step.
 
         Raises:
             AccessDenied: another account enlisted it.
@@ -231,7 +231,7 @@ class Coordination:
         if shared.state is SharedState.PREPARING:
             participant.order(Order.PREPARE)
         elif shared.state is SharedState.COMMITTED:
-            # It has forgotten what it had prepared.
+            # It has lost what it had prepared.
             participant.order(Order.ABORT)
 
     def _confirm(self, shared: SharedTransaction, participant: Participant) -> None:
@@ -242,7 +242,7 @@ class Coordination:
         participant.order(Order.FORGET, self._state.outbox.seen())
 
     def lost(self, identifier: UUID, guid: UUID, reporter: Reporter) -> None:
-        """The connection of a participant is lost; one that is prepared will come back."""
+        """The connection of a participant is lost; one that is prepared will connect again."""
         shared = self._shared.get(identifier)
         participant = None if shared is None else shared.participants.get(guid)
         if shared is None or participant is None or participant.reporter is not reporter:
@@ -251,7 +251,7 @@ class Coordination:
         if not participant.prepared:
             self._step(shared, SharedInput.FAILURE, reason=f"{guid} cannot be reached any more")
 
-    # By hand
+    # Manual decisions
 
     def forget(self, identifier: UUID) -> Result:
         """Stop telling participants of a commit that they have not confirmed.
@@ -267,17 +267,17 @@ class Coordination:
         self._step(shared, SharedInput.LAST_CONFIRMATION)
         return Result(self._state.outbox.number)
 
-    # Time
+    # Timers
 
     def next_timer(self) -> float | None:
-        """When participants take too long to prepare."""
+        """The next deadline for participants to prepare."""
         deadlines = [
             shared.deadline for shared in self._shared.values() if shared.deadline is not None
         ]
         return min(deadlines, default=None)
 
     def handle_timer(self, *, now: float) -> None:
-        """Abort what participants have not prepared in time."""
+        """Abort transactions that participants have not prepared in time."""
         for shared in self:
             if shared.deadline is not None and shared.deadline <= now:
                 self._step(
@@ -286,7 +286,7 @@ class Coordination:
                     reason=f"not prepared within {self.prepare_seconds:g} seconds",
                 )
 
-    # The machine
+    # The state machine
 
     def _step(self, shared: SharedTransaction, happened: SharedInput, reason: str = "") -> None:
         action, state = SHARED_STEPS[shared.state, happened]
@@ -314,7 +314,7 @@ class Coordination:
             forget_decision(self._state, shared.identifier)
 
     def _ask(self, shared: SharedTransaction) -> None:
-        # In memory: without the decision a crash aborts this part by itself.
+        # Only in memory: without the decision a crash aborts this part by itself.
         prepare(self._state, find_transaction(self._state, shared.identifier))
         shared.deadline = self._state.now + self.prepare_seconds
         for participant in shared.participants.values():

@@ -1,4 +1,4 @@
-"""The two machines of a transaction across machines: at its coordinator, and at a participant."""
+"""The state machines of a transaction across machines: at its coordinator, and at a participant."""
 
 from enum import Enum, auto
 from typing import Final, NamedTuple
@@ -7,9 +7,9 @@ from openmsmq.wire.transactions.coordination import Order, Standing
 
 
 class SharedState(Enum):
-    """Where a transaction is at its coordinator."""
+    """The state of a transaction at its coordinator."""
 
-    # The program works in it.
+    # The program still uses it.
     ACTIVE = "active"
     # The program wants to commit, and participants are asked whether they can.
     PREPARING = "preparing"
@@ -18,7 +18,7 @@ class SharedState(Enum):
 
 
 class SharedInput(Enum):
-    """What happens to it."""
+    """An input of the coordinator."""
 
     ENLIST = auto()
     COMMIT = auto()
@@ -34,7 +34,7 @@ class SharedInput(Enum):
 
 
 class SharedAction(Enum):
-    """What the coordinator does about it."""
+    """An action of the coordinator."""
 
     ADD = auto()
     REFUSE = auto()
@@ -48,7 +48,7 @@ class SharedAction(Enum):
 
 
 class SharedStep(NamedTuple):
-    """An action, and where the transaction is then; None when the coordinator forgets it."""
+    """An action, and the next state; None when the coordinator forgets the transaction."""
 
     action: SharedAction
     state: SharedState | None
@@ -57,12 +57,12 @@ class SharedStep(NamedTuple):
 _ACTIVE, _PREPARING, _COMMITTED = SharedState.ACTIVE, SharedState.PREPARING, SharedState.COMMITTED
 _ABORTED: Final = SharedStep(SharedAction.ABORT, None)
 
-# What the coordinator does not know was aborted, so that an abort leaves nothing behind.
+# Transactions unknown to the coordinator were aborted, so an abort stores nothing.
 SHARED_STEPS: Final[dict[tuple[SharedState, SharedInput], SharedStep]] = {
     (_ACTIVE, SharedInput.ENLIST): SharedStep(SharedAction.ADD, _ACTIVE),
     (_ACTIVE, SharedInput.COMMIT): SharedStep(SharedAction.ASK, _PREPARING),
     (_ACTIVE, SharedInput.ABORT): _ABORTED,
-    # Nobody was asked to prepare or to commit: the participant is not to be relied on.
+    # No one was asked to prepare or to commit: the participant is unreliable.
     (_ACTIVE, SharedInput.VOTE): _ABORTED,
     (_ACTIVE, SharedInput.LAST_VOTE): _ABORTED,
     (_ACTIVE, SharedInput.FAILURE): _ABORTED,
@@ -86,7 +86,7 @@ SHARED_STEPS: Final[dict[tuple[SharedState, SharedInput], SharedStep]] = {
     (_COMMITTED, SharedInput.LAST_CONFIRMATION): SharedStep(SharedAction.FORGET, None),
 }
 
-# What a participant is told of a transaction that the coordinator does not know.
+# The answer to a participant about a transaction unknown to the coordinator.
 UNKNOWN: Final[dict[Standing, Order]] = {
     Standing.ACTIVE: Order.ABORT,
     Standing.PREPARED: Order.ABORT,
@@ -96,12 +96,12 @@ UNKNOWN: Final[dict[Standing, Order]] = {
 
 
 class EnlistedAction(Enum):
-    """What a participant does about an order, or about the loss of its coordinator."""
+    """An action of a participant after an order, or after the loss of its coordinator."""
 
     PREPARE = auto()
     COMMIT = auto()
     ABORT = auto()
-    # Abort, and tell the coordinator, which may think otherwise.
+    # Abort, and tell the coordinator, which may have decided otherwise.
     BREAK = auto()
     REPORT = auto()
     ASK_LATER = auto()
@@ -109,7 +109,7 @@ class EnlistedAction(Enum):
 
 
 class EnlistedStep(NamedTuple):
-    """An action, and the standing afterwards; None when the participant forgets the transaction."""
+    """An action, and the next standing; None when the participant forgets the transaction."""
 
     action: EnlistedAction
     standing: Standing | None
@@ -124,7 +124,7 @@ _FORGOTTEN: Final = EnlistedStep(EnlistedAction.FORGET, None)
 # None stands for the loss of the coordinator before it answered.
 ENLISTED_STEPS: Final[dict[tuple[Standing, Order | None], EnlistedStep]] = {
     (Standing.ACTIVE, Order.PREPARE): EnlistedStep(EnlistedAction.PREPARE, Standing.PREPARED),
-    # It decided without asking: nothing here is on disk.
+    # It decided without asking: nothing is on disk here.
     (Standing.ACTIVE, Order.COMMIT): EnlistedStep(EnlistedAction.BREAK, Standing.ABORTED),
     (Standing.ACTIVE, Order.ABORT): _UNDONE,
     (Standing.ACTIVE, Order.FORGET): _UNDONE,

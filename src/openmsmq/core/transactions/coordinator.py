@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EnlistmentAnswer(StrEnum):
-    """TXUSER_ENLISTMENT_MTAG_*: how the queue manager answers the coordinator."""
+    """TXUSER_ENLISTMENT_MTAG_*: the answers of the queue manager to the coordinator."""
 
     PREPARE_REQ_DONE = "TXUSER_ENLISTMENT_MTAG_PREPAREREQDONE"
     COMMIT_REQ_DONE = "TXUSER_ENLISTMENT_MTAG_COMMITREQDONE"
@@ -24,7 +24,7 @@ class EnlistmentAnswer(StrEnum):
 
 
 class Enlistments:
-    """Answers to a coordinator; each with the batch that must be durable before it is given."""
+    """Answers to a coordinator; each with the batch that must be durable before it is sent."""
 
     __slots__ = ("_state",)
 
@@ -43,7 +43,7 @@ class Enlistments:
     def prepare_request(
         self, identifier: UUID, *, single_phase: bool
     ) -> ResultOf[EnlistmentAnswer]:
-        """DTC Prepare: promise, or in a single phase commit at once; abort what fails."""
+        """DTC Prepare: promise to commit, or commit at once in a single phase; abort on failure."""
         state = self._state
         try:
             transaction = find_transaction(state, identifier)
@@ -60,7 +60,7 @@ class Enlistments:
         return ResultOf(EnlistmentAnswer.COMMIT_REQ_DONE, result.depends)
 
     def abort_request(self, identifier: UUID) -> ResultOf[EnlistmentAnswer]:
-        """DTC Abort; a transaction that is not known here needs none."""
+        """DTC Abort; a transaction unknown here needs no work."""
         transaction = self._state.transactions.get(identifier)
         depends = 0 if transaction is None else abort(self._state, transaction).depends
         return ResultOf(EnlistmentAnswer.ABORT_REQ_DONE, depends)

@@ -1,7 +1,7 @@
-"""Enlisted: transactions of other machines that this queue manager takes part in.
+"""Enlisted: transactions of other machines in which this queue manager takes part.
 
-Everything that was prepared is on disk before the coordinator hears of it, together with where the
-coordinator is, so that after a crash it can be asked what it decided.
+All prepared operations are on disk before the coordinator is told, together with the address of
+the coordinator, so that after a crash it can be asked for its decision.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Enlistment:
         coordinator: the contact identifier of the coordinator.
         url: where the coordinator listens.
         owner: the SID of the client that enlisted it; None after a restart.
-        attempts: reports in a row that the coordinator did not answer.
+        attempts: consecutive reports that the coordinator did not answer.
     """
 
     __slots__ = ("attempts", "coordinator", "owner", "standing", "stored", "transaction", "url")
@@ -57,15 +57,15 @@ class Enlistment:
         self.owner: Final = owner
         self.standing = standing
         self.attempts = 0
-        # Whether there is a row of it.
+        # Whether it has a row.
         self.stored = standing is not Standing.ACTIVE
 
 
 class DueReport(NamedTuple):
-    """What the coordinator is to be told, once batch `depends` is on disk.
+    """A report to the coordinator, to be sent once batch `depends` is on disk.
 
     Attributes:
-        later: after a while, because it did not answer before.
+        later: to be sent after a delay, because the coordinator did not answer before.
     """
 
     enlistment: Enlistment
@@ -78,7 +78,7 @@ class Enlisted:
     """The transactions that coordinators on other machines decide.
 
     Attributes:
-        reports: what is to be told to coordinators; whoever tells it empties the list.
+        reports: the reports to send to coordinators; the sender empties the list.
     """
 
     __slots__ = ("_enlistments", "_state", "_transactions", "reports")
@@ -90,7 +90,7 @@ class Enlisted:
         self.reports: list[DueReport] = []
 
     def recover(self, rows: dict[bytes, bytes]) -> None:
-        """[MS-MQDMPR] 3.1.3: ask the coordinators about what was prepared before a crash."""
+        """[MS-MQDMPR] 3.1.3: ask the coordinators about transactions prepared before a crash."""
         for key, value in rows.items():
             stored = parse_enlistment(key, value)
             enlistment = Enlistment(
@@ -116,7 +116,7 @@ class Enlisted:
     def begin(
         self, identifier: UUID, coordinator: UUID, url: CoordinatorUrl, owner: bytes
     ) -> Enlistment:
-        """The coordinator has accepted this queue manager: the transaction begins here.
+        """Begin the local transaction: the coordinator has accepted this queue manager.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, there is one with this identifier.
@@ -131,7 +131,8 @@ class Enlisted:
         """The transaction that a client has enlisted.
 
         Raises:
-            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, this client has enlisted none of this name.
+            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, this client has enlisted no such
+            transaction.
         """
         enlistment = self._enlistments.get(identifier)
         transaction = self._state.transactions.get(identifier)
@@ -141,12 +142,12 @@ class Enlisted:
             )
         return transaction
 
-    # What coordinators say
+    # Orders of coordinators
 
     def ordered(self, enlistment: Enlistment, order: Order | None) -> None:
-        """Do as the coordinator says; None when it did not answer.
+        """Carry out the order of the coordinator; None when it did not answer.
 
-        An answer to a report from before something changed here has no effect.
+        An answer to a report from before a change of the standing has no effect.
         """
         if self._enlistments.get(enlistment.transaction) is not enlistment:
             return
@@ -210,10 +211,10 @@ class Enlisted:
         if enlistment.stored:
             forget_enlistment(self._state, enlistment.transaction)
 
-    # By hand
+    # Manual decisions
 
     def check_in_doubt(self, identifier: UUID) -> None:
-        """Refuse to end by hand what has a program or a coordinator.
+        """Refuse to end manually a transaction that has a program or a coordinator.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, it is not in doubt.
@@ -235,7 +236,7 @@ class Enlisted:
             )
 
     def resolve(self, identifier: UUID, *, commit: bool) -> Result:
-        """End a transaction in doubt without its coordinator, which is told what was done.
+        """End a transaction in doubt without its coordinator, which is told the outcome.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, it is not in doubt.

@@ -59,7 +59,7 @@ class TransactionState(Enum):
 
 
 class TransactionalOperation:
-    """What one call did in a transaction; several messages that belong together are one."""
+    """The operations of one call in a transaction; consecutive messages are one record."""
 
     __slots__ = ("messages", "operation_type", "reason", "target")
 
@@ -73,14 +73,14 @@ class TransactionalOperation:
     ) -> None:
         self.operation_type = operation_type
         self.messages = messages
-        # Why dequeued messages leave, a message class.
+        # The reason why dequeued messages leave, a message class.
         self.reason = reason
-        # Where moved messages go.
+        # The target of moved messages.
         self.target = target
 
 
 class Transaction:
-    """Operations in the order in which they were issued, and what is known of their outcome."""
+    """Operations in the order in which they were issued, and the state of the outcome."""
 
     __slots__ = (
         "begun",
@@ -94,7 +94,7 @@ class Transaction:
 
     def __init__(self, identifier: UUID, number: int) -> None:
         self.identifier = identifier
-        # Names the transaction in the store, and its low bits in the messages that it sends.
+        # Identifies the transaction in the store; its low bits mark the messages that it sends.
         self.number = number
         self.operations: list[TransactionalOperation] = []
         # In seconds since 1970; None when that was before the last start.
@@ -102,7 +102,7 @@ class Transaction:
         # False: the transaction coordinator decides.
         self.single_phase = True
         self.state = TransactionState.ACTIVE
-        # Receives of remote clients that have not said yet whether they got the message.
+        # Receives of remote clients that have not confirmed the message yet.
         self.unended = 0
 
     def add(
@@ -118,7 +118,7 @@ class Transaction:
         )
 
     def require_active(self) -> None:
-        """Refuse operations after the outcome is being decided.
+        """Refuse operations once the outcome is being decided.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE.
@@ -131,7 +131,7 @@ class Transaction:
 
 
 def withdraw(state: State, transaction: Transaction, messages: Iterable[Message]) -> None:
-    """Undo that a transaction received or moved messages; they stay locked by it."""
+    """Undo receives or moves of a transaction; the messages stay locked by it."""
     outstanding = set(messages)
     # Mostly it received them last.
     for operation in reversed(transaction.operations):
@@ -180,8 +180,8 @@ def find_transaction(state: State, identifier: UUID) -> Transaction:
 def prepare(state: State, transaction: Transaction, *, single_phase: bool = True) -> Result:
     """Promise to be able to commit.
 
-    Only a transaction of the coordinator is written down: a single-phase one that a crash
-    interrupts is aborted, and what is not stored is aborted by itself.
+    Only a transaction of the coordinator is stored: a single-phase one that a crash
+    interrupts is aborted, like all that are not stored.
     """
     transaction.require_active()
     transaction.single_phase = single_phase
@@ -206,7 +206,7 @@ def prepare(state: State, transaction: Transaction, *, single_phase: bool = True
 def _mark_boundaries(transaction: Transaction) -> None:
     """Mark the first and the last message that the transaction sends to each queue.
 
-    Those that appear together count together.
+    Messages that appear together count together.
     """
     first: dict[tuple[Queue, float], Message] = {}
     last: dict[tuple[Queue, float], Message] = {}
@@ -310,7 +310,7 @@ def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> N
 
 
 def _commit_delayed(state: State, queue: Queue, messages: list[Message], *, stored: bool) -> None:
-    """Messages that appear later begin to wait; those that are due appear at once."""
+    """Begin the wait of delayed messages; those that are due appear at once."""
     for message in messages:
         _leave_pending(queue, message)
         message.stored = state.outbox.number
@@ -350,7 +350,7 @@ def _commit_dequeue(state: State, messages: list[Message], reason: int) -> None:
         live = [message for message in group if message.state != _DELETED]
         for message in live:
             if message.state == _AVAILABLE:
-                # It expired while its own send was uncommitted; the send came just before.
+                # It expired while its own send was uncommitted; the send was applied just before.
                 queue.lanes.remove(message)
             else:
                 queue.forget_locked(message)
@@ -411,7 +411,7 @@ def _abort_enqueue(state: State, messages: Iterable[Message], *, stored: bool) -
 
 
 def return_locked(state: State, messages: list[Message]) -> None:
-    """Messages that somebody had taken are free again: back in place, unless their time is over."""
+    """Release messages that were locked: back in place, unless their time is over."""
     for queue, group in _by_queue(messages):
         if queue.deleted:
             continue
@@ -429,7 +429,7 @@ def return_locked(state: State, messages: list[Message]) -> None:
 
 
 def _by_queue(messages: list[Message]) -> list[tuple[Queue, list[Message]]]:
-    """The messages in groups of one queue each, in their order."""
+    """Group the messages by queue, in their order."""
     groups: dict[Queue, list[Message]] = {}
     for message in messages:
         groups.setdefault(message.queue, []).append(message)
