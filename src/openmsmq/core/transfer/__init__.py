@@ -1,7 +1,8 @@
 """Messages from and to other machines.
 
-`incoming/` is the one way in: an `Inlet` for each connection, and a `Reception` for what came
-together. `checks/` verifies and decrypts what arrives, `forwarding/` passes on what is for others.
-`outgoing/` is the one way out: outgoing queues, their states, streams and sequences. `notices/`
-tells the source of a message what became of it. `transports.py` names the ways on the network.
+`incoming/` is the receiving side: an `Inlet` for each connection, and a `Reception` for messages
+that arrived together. `checks/` verifies and decrypts messages, `forwarding/` passes on those for
+other machines. `outgoing/` is the sending side: outgoing queues, their states, streams and
+sequences. `notices/` reports the fate of a message to its source. `transports.py` names the
+network transports.
 """

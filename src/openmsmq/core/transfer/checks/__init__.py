@@ -1,1 +1,1 @@
-"""Checks of messages that take time: signatures, decryption, certificates of the directory."""
+"""Slow checks of messages: signatures, decryption, certificates of the directory."""

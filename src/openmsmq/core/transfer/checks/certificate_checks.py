@@ -1,4 +1,4 @@
-"""Whether the certificate of a sender can be believed; each is parsed once."""
+"""Checks of the certificates of senders; each is parsed once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from openmsmq.security.certificates.sender_certificate import (
 if TYPE_CHECKING:
     from openmsmq.security.certificates.sender_policy import SenderPolicy
 
-# Choice: parsed certificates that are kept.
+# Choice: the number of parsed certificates that are kept.
 MAX_CERTIFICATES: Final = 256
 
 
 class BadSignature(NamedTuple):
-    """Why a signature proves nothing; `failed` if it was computed and does not fit."""
+    """Why a signature proves nothing; `failed` if it was computed and is wrong."""
 
     reason: str
     failed: bool = False
@@ -27,20 +27,20 @@ class BadSignature(NamedTuple):
 class CertificateChecks:
     """The certificates of senders, judged by the policy of the queue manager.
 
-    Workers and the event loop share it.
+    Shared by workers and the event loop.
     """
 
     __slots__ = ("_certificates", "policy")
 
     def __init__(self, policy: SenderPolicy) -> None:
         self.policy = policy
-        # Certificates by their bytes; the text says why one cannot be used.
+        # Certificates by their bytes; the text says why one is unusable.
         self._certificates: dict[bytes, SenderCertificate | BadSignature] = {}
 
     def usable(
         self, encoded: bytes, utc: float, *, known: bool
     ) -> SenderCertificate | BadSignature:
-        """A certificate that proves who sent a message, or why it does not.
+        """A certificate that proves the sender of a message, or the reason why it does not.
 
         Args:
             known: whether the directory has it with the SID of the message.

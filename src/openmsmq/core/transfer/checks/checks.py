@@ -1,8 +1,8 @@
-"""Checks of messages that take time: signatures, decryption, a directory over the network.
+"""Slow checks of messages: signatures, decryption, a directory over the network.
 
-A `Verifier` says which messages need one. A few cheap checks are made in place. Otherwise all
-checks of one read are one `CheckJob`: a worker runs it while the queue manager goes on, and
-nothing of that read, or of what the same connection brings after it, goes into a queue before.
+A `Verifier` selects the messages to check. A few cheap checks are made in place. Otherwise all
+checks of one read form one `CheckJob`: a worker runs it while the queue manager continues, and no
+message of that read, or of later reads of the connection, goes into a queue before.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.transports import Origin
     from openmsmq.wire.codes.message_class import MessageClass
 
-# Cheap checks that one read may have in place.
+# The number of cheap checks that one read may have in place.
 FEW_CHECKS: Final = 4
 
 
 class Verdict:
-    """What a check found: the message as it is delivered, or why it is refused.
+    """The result of a check: the message as it is delivered, or why it is refused.
 
-    `failed` says that a signature or a decryption failed, which an address may do seldom only.
+    `failed` says that a signature or a decryption failed, which is limited per address.
     """
 
     __slots__ = ("failed", "packet", "refusal")
@@ -41,20 +41,20 @@ class Verdict:
 
 
 class Check(Protocol):
-    """What is to be found out about one message."""
+    """A check of one message."""
 
     @property
     def cheap(self) -> bool:
         """Whether it may be made in place; never if it needs a private key or the network."""
 
     def make(self) -> Verdict:
-        """Find out, in any thread; an exception closes the connection of the message."""
+        """Make the check, in any thread; an exception closes the connection of the message."""
 
 
 class Verifier(Protocol):
-    """Knows which messages need a check before they go into a queue.
+    """Selects the messages that need a check before they go into a queue.
 
-    Its methods are called for each read and must not fail: what a packet says is judged by
+    Its methods are called for each read and must not fail: errors in a packet are found by
     `Check.make`.
     """
 
@@ -66,10 +66,10 @@ class Verifier(Protocol):
 
 
 class CheckJob:
-    """The checks of one read: `run` it in any thread, then hand it back.
+    """The checks of one read: `run` it in any thread, then return it.
 
     Afterwards `runs` has the messages of the read as they are delivered, in their order, and
-    `refused` those that are not.
+    `refused` the others.
     """
 
     __slots__ = ("_checks", "failures", "inlet", "reception", "refused", "runs")
@@ -85,13 +85,13 @@ class CheckJob:
         self.reception = reception
         self.runs = runs
         self.refused: dict[UserMessageRun, MessageClass] = {}
-        # How many signatures or decryptions failed.
+        # The number of failed signatures and decryptions.
         self.failures = 0
         self._checks = checks
 
     @property
     def in_place(self) -> bool:
-        """Whether it takes so little time that no worker is needed."""
+        """Whether it is short enough to need no worker."""
         checks = [check for checks in self._checks.values() for check in checks]
         return len(checks) <= FEW_CHECKS and all(check.cheap for check in checks)
 
@@ -130,14 +130,14 @@ class CheckJob:
 
 
 class Checks:
-    """The checks of all connections: jobs that no worker has taken, and bytes that wait.
+    """The checks of all connections: jobs for workers, and waiting bytes.
 
-    Addresses take turns, so that the jobs of one do not keep those of others waiting.
+    Addresses take turns, so that the jobs of one do not delay those of others.
 
     Args:
-        verifier: knows which messages need a check.
-        max_bytes: of messages that may wait for checks.
-        max_failed: checks of one address that may fail in a minute.
+        verifier: selects the messages that need a check.
+        max_bytes: the limit of messages that wait for checks.
+        max_failed: failed checks per address and minute.
     """
 
     __slots__ = ("_max_bytes", "bytes", "failed", "jobs", "verifier", "waiting")
@@ -145,30 +145,30 @@ class Checks:
     def __init__(self, verifier: Verifier, max_bytes: int, max_failed: int) -> None:
         self.verifier = verifier
         self._max_bytes = max_bytes
-        # Those that no worker has taken, by address; that whose turn it is comes first.
+        # Jobs that no worker has taken, by address; the next address comes first.
         self.jobs: dict[str, deque[CheckJob]] = {}
         self.failed = FailedChecks(max_failed)
-        # What waits for its checks or behind something that does: reads, and their bytes.
+        # Reads that wait for their checks or behind other reads, and their bytes.
         self.waiting = 0
         self.bytes = 0
 
     def has_room(self, size: int) -> bool:
-        """Whether messages of this size may wait; one read may when nothing else waits."""
+        """Whether messages of this size may wait; a single read always may."""
         return not self.bytes or self.bytes + size <= self._max_bytes
 
     def wait(self, size: int) -> None:
-        """A read waits."""
+        """Count a waiting read."""
         self.waiting += 1
         self.bytes += size
 
     def end(self, size: int) -> None:
-        """A read waits no more."""
+        """Remove a read from the count."""
         self.waiting -= 1
         self.bytes -= size
         assert (self.waiting > 0) == (self.bytes > 0)  # noqa: S101
 
     def add(self, job: CheckJob) -> None:
-        """Let a worker take a job."""
+        """Queue a job for a worker."""
         self.jobs.setdefault(job.reception.origin.address, deque()).append(job)
 
     def take(self) -> CheckJob | None:

@@ -1,7 +1,7 @@
-"""How often the checks of messages from one address may fail.
+"""The limit of failed checks of messages from one address.
 
 A failed decryption tells an attacker something, and a failed signature costs work. So an address
-that fails too often in a minute loses its connection, and gets nothing checked for the rest of it.
+that exceeds the limit loses its connection, and nothing more of it is checked in that minute.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from collections import deque
 from typing import Final
 
 WINDOW_SECONDS: Final = 60.0
-# Addresses that are remembered; the one that failed first is forgotten for another.
+# Addresses that are remembered; a new one replaces the one that failed first.
 MAX_ADDRESSES: Final = 10_000
 
 
 class FailedChecks:
-    """When checks failed, by address.
+    """The times of failed checks, by address.
 
     Args:
-        limit: how many may fail in a minute.
+        limit: failures allowed per minute.
     """
 
     __slots__ = ("_limit", "_times")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        # One more than the limit is all there is to know.
+        # One more than the limit is enough to know.
         self._times: dict[str, deque[float]] = {}
 
     def add(self, address: str, count: int, now: float) -> None:
-        """Checks of messages from an address failed."""
+        """Count failed checks of messages from an address."""
         times = self._times.get(address)
         if times is None:
             if len(self._times) >= MAX_ADDRESSES:
@@ -38,7 +38,7 @@ class FailedChecks:
         times.extend([now] * min(count, self._limit + 1))
 
     def exceeded(self, address: str, now: float) -> bool:
-        """Whether more failed in the last minute than may."""
+        """Whether more checks than allowed failed in the last minute."""
         times = self._times.get(address)
         if times is None:
             return False

@@ -1,4 +1,4 @@
-"""Signed messages of local clients: those for queues here are verified like those of peers."""
+"""Signed messages of local clients: those for local queues are verified like those of peers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _URL: Final = "http"
 
 
 def verify_local(state: State, queue: Queue, run: UserMessageRun) -> None:
-    """Verify the signed messages of a local client, as those of other queue managers are.
+    """Verify the signed messages of a local client, like those of other queue managers.
 
     Args:
-        queue: that they go into.
+        queue: the destination.
 
     Raises:
-        QueueError: a signature is not good.
+        QueueError: a signature is invalid.
     """
     checks = state.message_checks
     packets: list[bytes] = []

@@ -1,7 +1,7 @@
 """The checks of messages: decrypt the body, then verify the signature ([MS-MQQB] 3.1.5.8.3).
 
-`MessageChecks` is the verifier of every queue manager. What needs the directory is looked up when
-a check is made out; the check itself runs in any thread.
+`MessageChecks` is the verifier of every queue manager. Data of the directory is looked up when
+a check is created; the check itself runs in any thread.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _BAD_ENCRYPTION: Final = MessageClass.NACK_BAD_ENCRYPTION
 _XML_LEVEL: Final = int(Authenticated.SIGXML)
 _NO_SENDER: Final = int(SenderIdType.NONE)
 _SIG30: Final = SignatureVersion.SIG30
-# Choice: senders whose form is remembered.
+# Choice: the number of senders whose form is remembered.
 MAX_REMEMBERED_FORMS: Final = 1024
 
 
@@ -67,14 +67,14 @@ class DecryptionStep(Protocol):
 
     @property
     def cheap(self) -> bool:
-        """Whether it needs no private key and little time."""
+        """Whether it is short and needs no private key."""
 
     def make(self) -> bytes | None:
         """The packet with a clear body, in any thread; None if it cannot be decrypted."""
 
 
 class Decryptor(Protocol):
-    """Makes the bodies of received messages clear, and keeps session keys for a while."""
+    """Decrypts the bodies of received messages, and keeps session keys for a while."""
 
     def begin(self, message: UserMessage, *, now: float) -> DecryptionStep:
         """The decryption of a message that has EB."""
@@ -87,14 +87,14 @@ class Decryptor(Protocol):
 
 
 class FormFound(NamedTuple):
-    """How a source queue manager writes its signatures, seen for the first time."""
+    """The form of signatures of a source queue manager, seen for the first time."""
 
     source: bytes
     match: Match | XmlForm
 
 
 class MessageCheck:
-    """The check of one message: two steps, each if the message needs it."""
+    """The check of one message: decryption and verification, each if the message needs it."""
 
     __slots__ = ("_checks", "_decryption", "_is_signed", "_known", "_message", "_utc", "cheap")
 
@@ -135,14 +135,14 @@ class MessageCheck:
 def authenticated(message: UserMessage, match: Match | XmlForm) -> bytes:
     """The packet of a message whose signature is good.
 
-    [MS-MQQB] 3.1.5.8.3: only the receiver sets AS; [MS-MQMQ] 2.2.20.6: AU goes with it.
+    [MS-MQQB] 3.1.5.8.3: only the receiver sets AS; [MS-MQMQ] 2.2.20.6: AU follows it.
     """
     level = _XML_LEVEL if isinstance(match, XmlForm) else int(match.version)
     return patch_authentication(message, authenticated=True, level=level)
 
 
 class MessageChecks:
-    """Knows which messages must be decrypted or verified before they go into a queue.
+    """Selects messages that must be decrypted or verified before they go into a queue.
 
     Args:
         decryptor: None if no body can be decrypted; then such a message is refused later.
@@ -165,16 +165,16 @@ class MessageChecks:
         self._certificates = CertificateChecks(state.settings.senders)
         # [MS-MQQB] 3.1.3.1: empty after a start.
         self.user_cert_cache = UserCertCache()
-        # How the last good signature of each source queue manager was made.
+        # The form of the last good signature of each source queue manager.
         self._forms: dict[bytes, Verified] = {}
         self._xml_forms: dict[bytes, XmlForm] = {}
-        # Those that nobody was told of.
+        # Forms that were not reported yet.
         self.found: list[FormFound] = []
-        # Whether a cache may have something to forget: none has before the first check.
+        # Whether a cache may have expired entries: none has before the first check.
         self.has_timers = False
 
     def tell_found(self) -> None:
-        """Tell in which forms the signatures were that workers have checked."""
+        """Report the forms of the signatures that workers have checked."""
         findings, self.found = self.found, []
         for source, match in findings:
             form = f"sigxml, {match}" if isinstance(match, XmlForm) else str(match)
@@ -187,14 +187,14 @@ class MessageChecks:
         return due if self.decryptor is None else earlier(due, self.decryptor.next_timer())
 
     def handle_timer(self) -> None:
-        """Do what is due: the cleanup timers of UserCertCache and ReceiveSymmetricKeyCache."""
+        """Handle the cleanup timers of UserCertCache and ReceiveSymmetricKeyCache."""
         due = self.user_cert_cache.due
         if due is not None and due <= self.state.now:
             self.user_cert_cache.clean(self.state.now)
         if self.decryptor is not None:
             self.decryptor.handle_timer(now=self.state.now)
 
-    # Which messages
+    # Selection of messages
 
     def concerns(self, head: UserMessage, origin: Origin) -> bool:  # noqa: ARG002 - as asked
         return (
@@ -213,7 +213,7 @@ class MessageChecks:
         known = signed and self.is_registered(message)
         return MessageCheck(self, message, signed=signed, known=known, decryption=decryption)
 
-    # Who sends
+    # Senders
 
     def is_registered(self, message: UserMessage) -> bool:
         """Whether the directory has the certificate of a message with its SID."""
@@ -245,17 +245,17 @@ class MessageChecks:
         ).directory_object
         return user.certificates if isinstance(user, User) else ()
 
-    # The signature
+    # Signatures
 
     def judge(
         self, message: UserMessage, *, known: bool, utc: float
     ) -> Match | XmlForm | BadSignature:
-        """How the signature of a message fits, or why it proves nothing.
+        """The form in which the signature of a message is valid, or why it proves nothing.
 
         Args:
             known: whether the directory has the certificate with the SID of the message.
         """
-        # Only this queue manager sets AH, in what came by SRMP.
+        # Only this queue manager sets AH, in messages that came by SRMP.
         if message.flags & _AH:
             return self.judge_xml(message, utc=utc)
         source = message.source
@@ -333,7 +333,7 @@ def _names_destination(message: UserMessage) -> bool:
 def _is_for(element: MQFFormatNameElement, address: QueueAddress) -> bool:
     match element.format_type:
         case MQFFormatType.DISTRIBUTION_LIST:
-            # What the list holds when the message is sent, only the sender knows.
+            # Only the sender knows the contents of the list at the time of sending.
             return True
         case MQFFormatType.DIRECT:
             return (

@@ -1,6 +1,6 @@
 """Checking the signature of a message that came by SRMP ([MC-MQSRM] 3.1.5.1.6.1).
 
-The reader of requests has checked that the elements are there and name parts that are there; here
+The reader of requests has checked that all elements exist and name existing parts; here
 the digests and the signature are computed, in the stage of checks as for the binary protocol.
 """
 
@@ -25,7 +25,7 @@ from .certificate_checks import BadSignature, CertificateChecks
 if TYPE_CHECKING:
     from openmsmq.wire.message.user_message import UserMessage
 
-# Choice: trusted certificates that are tried for a signature that comes without one.
+# Choice: the number of trusted certificates tried for a signature without a certificate.
 MAX_TRIED_CERTIFICATES: Final = 16
 _NOT_THERE: Final = BadSignature("it has no certificate, and no trusted certificate fits")
 
@@ -33,10 +33,10 @@ _NOT_THERE: Final = BadSignature("it has no certificate, and no trusted certific
 def judge_srmp(
     message: UserMessage, certificates: CertificateChecks, utc: float, first: XmlForm | None
 ) -> XmlForm | BadSignature:
-    """How the signature of an SRMP message fits, or why it proves nothing.
+    """The form in which the signature of an SRMP message is valid, or why it proves nothing.
 
     Args:
-        first: is tried before other forms.
+        first: the form to try first.
     """
     policy = certificates.policy
     if not policy.srmp_accepts_sha1:
@@ -63,14 +63,14 @@ def judge_srmp(
 
 
 def _signature(message: UserMessage) -> XmlSignature:
-    """The <Signature> of a message: as it came, or as it would leave if a local client signed it.
+    """The <Signature> of a message: as received, or as it would leave if a local client signed it.
 
     Raises:
         MalformedPacket: never for a packet that was made from a request.
     """
     envelope = message.srmp_envelope_header
     if envelope is not None:
-        # UTF-16 in the packet: these are the bytes that came.
+        # UTF-16 in the packet: these are the received bytes.
         return read_signature(Document(envelope.data.encode(), lenient=True).signature)
     security = message.security_header
     assert security is not None  # noqa: S101 - its signature is why this is called

@@ -7,14 +7,14 @@ from typing import Final
 # [MS-MQQB] 3.1.3.1: UserCertCacheSize and UserCertLifetime.
 USER_CERT_CACHE_SIZE: Final = 53
 USER_CERT_LIFETIME_SECONDS: Final = 1200.0
-# [MS-MQQB] 3.1.6.13: the timer waits this much longer than the oldest entry has left.
+# [MS-MQQB] 3.1.6.13: the timer runs this much longer than the remaining life of the oldest entry.
 _TIMER_MARGIN_SECONDS: Final = 60.0
 
 
 class UserCertCache:
     """Pairs of SID and certificate that were found in the directory, and when.
 
-    An entry holds until the UserCertCache Cleanup Timer removes it. The cache is never stored.
+    An entry is valid until the UserCertCache Cleanup Timer removes it. The cache is never stored.
     """
 
     __slots__ = ("_entries", "_lifetime", "_size", "due")
@@ -39,7 +39,7 @@ class UserCertCache:
         return entry in self._entries
 
     def add(self, security_id: bytes, certificate: bytes, now: float) -> None:
-        """Keep a certificate that the directory has with a SID."""
+        """Add a certificate that the directory has with a SID."""
         entries = self._entries
         if len(entries) >= self._size:
             for oldest in sorted(entries, key=entries.__getitem__)[: self._size // 2]:
@@ -49,7 +49,7 @@ class UserCertCache:
             self.due = now + self._lifetime
 
     def clean(self, now: float) -> None:
-        """The timer has expired: remove what is too old, and start it again for the rest."""
+        """The timer has expired: remove old entries, and restart it for the rest."""
         self._entries = {
             entry: cached
             for entry, cached in self._entries.items()

@@ -1,1 +1,1 @@
-"""This queue manager as a hop: messages for other machines are stored and sent on."""
+"""This queue manager as a hop: messages for other machines are stored and forwarded."""

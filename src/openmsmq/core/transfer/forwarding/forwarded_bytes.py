@@ -1,4 +1,4 @@
-"""How much each address has stored here that goes on to other queue managers."""
+"""Bytes stored for each address that are to be forwarded to other queue managers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 class ForwardedBytes:
-    """The bytes of forwarded messages that have not left yet, by the address they came from.
+    """The bytes of forwarded messages that have not left yet, by source address.
 
-    After a restart it is not known where messages came from: they count for no address.
+    After a restart the source of messages is unknown: they count for no address.
     """
 
     __slots__ = ("_by_address", "addresses")
@@ -22,11 +22,11 @@ class ForwardedBytes:
         self._by_address: dict[str, int] = {}
 
     def of(self, address: str) -> int:
-        """How much of it came from an address."""
+        """The bytes of an address."""
         return self._by_address.get(address, 0)
 
     def add(self, address: str, messages: Iterable[Message]) -> None:
-        """Messages from an address are stored."""
+        """Count stored messages of an address."""
         size = 0
         for message in messages:
             self.addresses[message] = address

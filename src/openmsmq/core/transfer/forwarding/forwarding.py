@@ -1,7 +1,7 @@
-"""Messages over HTTP that go on to another machine ([MC-MQSRM] 3.1.5.1.3).
+"""Messages over HTTP that are forwarded to another machine ([MC-MQSRM] 3.1.5.1.3).
 
-A forwarder neither numbers nor acknowledges what it forwards: the envelope of the source goes on as
-it came, and the copy here ends with the answer of the next machine.
+A forwarder neither numbers nor acknowledges messages: the envelope of the source is forwarded
+unchanged, and the copy here ends with the answer of the next machine.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from openmsmq.wire.message.user_message import UserMessage
     from openmsmq.wire.names.direct_format_name import DirectFormatName
 
-# What a forwarder does for a message: it keeps it safe, and makes a dead letter of it.
+# The traits of a forwarded message: it is stored, and becomes a dead letter here.
 _KEPT: Final = int(Traits.RECOVERABLE | Traits.NEGATIVE_JOURNALING)
 _RECOVERABLE: Final = int(Traits.RECOVERABLE)
-# A message of a stream that comes back this soon has come in a circle: a source that sends it again
+# A message of a stream that returns this soon has gone in a circle: a source that sends it again
 # waits longer.
 LOOP_SECONDS: Final = 10
 
 
 class Forwarded(Result):
-    """What became of a message for another machine; `left` says that there was no room for it."""
+    """The result for a message for another machine; `left` says that there was no room for it."""
 
     __slots__ = ("left",)
 
@@ -49,7 +49,7 @@ def forward(state: State, message: UserMessage, name: DirectFormatName) -> Forwa
     """Put a message into the outgoing queue of a name.
 
     Raises:
-        QueueError: there can be no such queue.
+        QueueError: such a queue is not possible.
     """
     if is_late(state, message):
         reject(state, message, MessageClass.NACK_REACH_QUEUE_TIMEOUT)

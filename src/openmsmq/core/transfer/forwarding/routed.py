@@ -1,7 +1,7 @@
-"""This queue manager as a hop: what is for others is stored and sent on ([MS-MQQB] 3.1.5.8).
+"""This queue manager as a hop: messages for others are stored and forwarded ([MS-MQQB] 3.1.5.8).
 
-A hop raises RC and changes nothing else. It neither numbers what it forwards nor acknowledges it
-for the destination, keeps no copy in a journal, and lets go of it when the next hop has it.
+A hop raises RC and changes nothing else. It neither numbers forwarded messages nor acknowledges
+them for the destination, keeps no copy in a journal, and deletes them when the next hop has them.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ if TYPE_CHECKING:
     from openmsmq.wire.message.user_message_run import UserMessageRun
     from openmsmq.wire.names.format_name import FormatName
 
-# What a hop does for a plain message: it keeps it safe, and tells of it if its time runs out here.
+# The traits of a plain message at a hop: it is stored, and reported if its time runs out here.
 _PLAIN: Final = int(
     Traits.RECOVERABLE
     | Traits.NEGATIVE_JOURNALING
     | Traits.NEGATIVE_ARRIVAL
     | Traits.NEGATIVE_RECEIVE
 )
-# The source of a transactional message keeps its copy, and decides by FinalAck or by its own timer.
+# The source of a transactional message keeps its copy, and decides by FinalAck or its own timer.
 _TRANSACTIONAL: Final = int(Traits.RECOVERABLE)
-# Sets identifiers at a hop apart from those of messages that are delivered here.
+# Distinguishes identifiers at a hop from those of messages that are delivered here.
 _AT_HOP: Final = 0x80
 _LAST_OF_GUID: Final = 15
 
 
 class NotRouted(StrEnum):
-    """Why a message for another queue manager is not forwarded; the words are for logs."""
+    """Why a message for another queue manager is not forwarded, for logs."""
 
     NO_DIRECTORY = "it is for another queue manager, and there is no directory to route by"
     NO_ROUTER = "it is for another queue manager, and this one does not route between the two"
@@ -74,8 +74,8 @@ def find_outgoing(state: State, message: UserMessage, origin: Origin) -> Queue |
 
     None while the directory cannot be read: then the message stays with its sender.
 
-    Choice: a router is no open relay. It forwards only between queue managers that its directory
-    has, and only what one of them brings.
+    Choice: a router is no open relay. It forwards only between queue managers in its directory,
+    and only messages that one of them brings.
     """
     topology = current_topology(state)
     if topology is None:
@@ -86,7 +86,7 @@ def find_outgoing(state: State, message: UserMessage, origin: Origin) -> Queue |
 def find_connector(
     state: State, message: UserMessage, origin: Origin, site: UUID
 ) -> Local | Nowhere:
-    """The connector queue of a message for a computer of a foreign site, or why it gets none."""
+    """The connector queue of a message for a computer of a foreign site, or why it has none."""
     topology = current_topology(state)
     assert topology is not None  # noqa: S101 - it has said which site that is
     reason = _untrusted(state, topology, message, origin)
@@ -98,7 +98,7 @@ def find_connector(
 def _untrusted(
     state: State, topology: Topology, message: UserMessage, origin: Origin
 ) -> NotRouted | None:
-    """Why a message for another queue manager is not taken from who brings it."""
+    """Why a message for another queue manager is not accepted from its bringer."""
     machines = topology.machines
     here = machines.get(state.local.identifier)
     there = machines.get(guid(message.target))
@@ -120,7 +120,7 @@ def _untrusted(
 
 
 def is_address_of(machine: Machine, address: str) -> bool:
-    """Whether a queue manager may call from an address: any, unless the directory has one."""
+    """Whether a queue manager may connect from an address: any, unless the directory has one."""
     try:
         return ip_address(machine.host) == ip_address(address)
     except ValueError:
@@ -129,7 +129,7 @@ def is_address_of(machine: Machine, address: str) -> bool:
 
 
 def _routes(here: Machine, source: Machine, there: Machine) -> bool:
-    """Whether a queue manager forwards what one sends to another.
+    """Whether a queue manager forwards the messages of another.
 
     Choice: in- and out-routing servers do it for those that name them, marked as routing servers
     or not.
@@ -147,7 +147,7 @@ def _brings_for(peer: Machine, source: Machine) -> bool:
 
 
 def _outgoing_queue(state: State, message: UserMessage) -> Queue | NotRouted:
-    """The outgoing queue for the destination of a message, made if there is none."""
+    """The outgoing queue for the destination of a message, created if missing."""
     owner = guid(message.target)
     name = _destination_name(message)
     if isinstance(name, PublicFormatName):
@@ -176,10 +176,10 @@ def _destination_name(message: UserMessage) -> FormatName | None:
 
 
 def hop_identifiers(run: UserMessageRun) -> list[bytes]:
-    """The identifiers of messages as a hop remembers them: with the hops that they have passed.
+    """The identifiers of messages as a hop remembers them: with the number of hops passed.
 
-    So a copy that the last hop sends again is known, and a message that comes back in a circle
-    is another one: it goes round until the hop limit ends it, instead of disappearing.
+    So a copy that the last hop sends again is recognized, and a message that returns in a circle
+    is a different one: it circulates until the hop limit ends it, instead of disappearing.
     """
     mark = _AT_HOP | run.head.routing_count
     return [
@@ -197,7 +197,7 @@ def hop_identifiers(run: UserMessageRun) -> list[bytes]:
 def store(state: State, run: UserMessageRun, queue: Queue, address: str) -> int:
     """Keep messages until their next hop has them; return how many of them found room.
 
-    The caller has found that they may pass one hop more.
+    The caller has checked that they may pass one hop more.
     """
     count = _fitting(state, run, queue, address)
     if not count:
@@ -218,7 +218,7 @@ def store(state: State, run: UserMessageRun, queue: Queue, address: str) -> int:
 
 
 def _fitting(state: State, run: UserMessageRun, queue: Queue, address: str) -> int:
-    """How many messages of a run there is room for, from the first on."""
+    """The number of messages of a run that find room, from the first on."""
     room = state.settings.max_forwarded_bytes_per_address - state.forwarded.of(address)
     size = sum(map(len, run.packets))
     if size <= room and check_room(state, queue, size) is EnqueueStatus.OK:

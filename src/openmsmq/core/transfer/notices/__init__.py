@@ -1,1 +1,1 @@
-"""What the source of a message hears of it: acknowledgments, final acks, reports, receipts."""
+"""Notices to the source of a message: acknowledgments, final acks, reports, receipts."""

@@ -1,7 +1,7 @@
-"""Administration acknowledgments: what became of a message ([MS-MQQB] 3.1.7.15).
+"""Administration acknowledgments: the fate of a message ([MS-MQQB] 3.1.7.15).
 
 The same for every protocol and for messages that never leave the machine: the acknowledgment is a
-message of its own to the administration queue, here or elsewhere.
+separate message to the administration queue, local or remote.
 """
 
 from functools import partial
@@ -28,10 +28,10 @@ _TOO_LARGE: Final = MessageClass.NACK_MESSAGE_TOO_LARGE
 def acknowledge(state: State, packet: bytes, message_class: int) -> bool:
     """Send the acknowledgment of this class for a message; return whether it could be sent.
 
-    The message itself says whether it wants one; that is for the caller to look at.
+    The caller checks whether the message asks for one.
     """
     message = UserMessage(packet)
-    # [MS-MQQB] note 62: nothing is said about messages that themselves only tell of others.
+    # [MS-MQQB] note 62: there are no acknowledgments of notices.
     if is_acknowledgment(message.message_class):
         return False
     if message_class in INSECURE_NACKS and not state.settings.send_insecure_nacks:

@@ -1,7 +1,7 @@
-"""The source of transactional messages learns what became of them ([MS-MQQB] 3.1.7.17, 3.1.6.9).
+"""FinalAck and OrderAck: the fate of transactional messages ([MS-MQQB] 3.1.7.17, 3.1.6.9).
 
-A FinalAck is a recoverable message to the order queue of the source, in the batch of what it
-reports. An OrderAck is one when the messages came over other queue managers.
+A FinalAck is a recoverable message to the order queue of the source, in the batch of the event
+that it reports. An OrderAck is a message when the messages came over other queue managers.
 """
 
 from functools import partial
@@ -29,7 +29,7 @@ from .srmp_receipts import came_by_srmp, send_final_receipt
 
 
 def send_final_ack(state: State, packet: bytes, message_class: int) -> None:
-    """Tell the source of a transactional message its fate."""
+    """Report the fate of a transactional message to its source."""
     message = UserMessage(packet)
     if came_by_srmp(message):
         send_final_receipt(state, message, message_class)
@@ -74,7 +74,7 @@ def _build(
 
 
 def speaker_of(state: State, message: UserMessage) -> UUID:
-    """In whose name messages are acknowledged: of the foreign computer whose connector this is."""
+    """The queue manager that acknowledges: the foreign computer, at its connector."""
     computer = guid(message.target)
     own = state.manager.identifier
     if computer in (GUID_NULL, own) or foreign_site_of(state, computer) is None:
@@ -85,13 +85,13 @@ def speaker_of(state: State, message: UserMessage) -> UUID:
 def route_order_ack(
     state: State, ack: OrderAck, address: QueueAddress, peer: UUID, speaker: UUID
 ) -> bool:
-    """Send an OrderAck on the way that the directory knows; False if it has to take the session.
+    """Send an OrderAck on the route in the directory; False if it must take the session.
 
     Args:
         address: the order queue of the source.
-        speaker: in whose name.
+        speaker: the queue manager that acknowledges.
         peer: the queue manager over which the messages came. If that is the source itself, or
-            nothing is known of the source, the session with it is the way back.
+            the source is unknown, the OrderAck takes the session with it.
     """
     if address.guid is None or address.guid == peer:
         return False

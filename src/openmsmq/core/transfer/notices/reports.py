@@ -1,4 +1,4 @@
-"""Report messages about the way of a traced message ([MS-MQQB] 3.1.5.8.9, 3.1.7.1.7)."""
+"""Report messages about the route of a traced message ([MS-MQQB] 3.1.5.8.9, 3.1.7.1.7)."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -71,7 +71,7 @@ def _body(message: UserMessage, next_hop: str | None) -> str:
 
 
 def destination_of(message: UserMessage) -> str:
-    """Where a message goes, as text."""
+    """The destination of a message, as text."""
     destination = message.destination_queue
     if destination is None:
         return ""

@@ -1,7 +1,7 @@
-"""Receipts for messages that came by SRMP: what they are about, and where they go.
+"""Receipts for messages that came by SRMP: their contents and their destinations.
 
 They are acknowledgments, final acknowledgments and order acknowledgments like those of the binary
-protocol, but addressed to the URLs that the envelope names; when they leave, they become receipts.
+protocol, but addressed to the URLs in the envelope; when they leave, they become receipts.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _AH: Final = int(UserHeaderFlags.AH)
 
 
 def came_by_srmp(message: UserMessage) -> bool:
-    """Whether a message has the envelope with which it came."""
+    """Whether a message has the envelope with which it was received."""
     return bool(message.flags & _AH)
 
 
 def envelope_of(message: UserMessage) -> Envelope | None:
-    """The envelope with which a message came; None for one that came otherwise."""
+    """The envelope with which a message was received; None for other transports."""
     header = message.srmp_envelope_header
     return read_envelope(header.data.encode()) if header is not None else None
 
 
 def receipt_queue(state: State, message: UserMessage, message_class: int) -> QueueAddress | None:
-    """Where the receipt of this class for a message goes; None if the message wants none."""
+    """The destination of the receipt of this class for a message; None if it asks for none."""
     envelope = envelope_of(message)
     if envelope is None:
         return message.admin_queue
@@ -69,8 +69,8 @@ def receipt_address(
     """The address of a queue that a stranger names for receipts; None if it may not be used.
 
     Args:
-        what: the receipt, which is dropped if it may not go there.
-        about: the message that is the reason for it, if it is one.
+        what: the kind of receipt, for the log if it is dropped.
+        about: the message that caused it, if any.
     """
     reason = _refusal(state, url)
     if not reason:
@@ -82,7 +82,7 @@ def receipt_address(
 
 
 def _refusal(state: State, url: str) -> str:
-    """Why no receipt goes to a URL; empty if nothing is against it."""
+    """Why receipts may not go to a URL; empty if they may."""
     try:
         name = parse_format_name(f"DIRECT={url}")
     except QueueError:
@@ -96,7 +96,7 @@ def _refusal(state: State, url: str) -> str:
 
 
 def send_final_receipt(state: State, message: UserMessage, message_class: int) -> None:
-    """Tell the source of a stream message its fate, if it asks for a dead letter."""
+    """Report the fate of a stream message to its source, if it asks for a dead letter."""
     envelope = envelope_of(message)
     if (
         envelope is None
@@ -135,7 +135,7 @@ def _build_final(
 
 
 def _receipts_to(state: State, message: UserMessage, entry: StreamEntry) -> str:
-    """Where the receipts of a stream go: its first message said so."""
+    """The destination of the receipts of a stream, named by its first message."""
     if entry.send_receipts_to:
         return entry.send_receipts_to
     destination = message.destination_queue
@@ -157,10 +157,10 @@ def _receipts_to(state: State, message: UserMessage, entry: StreamEntry) -> str:
 def send_stream_receipt(
     state: State, url: str, sender: UUID, sequence: bytes, number: int
 ) -> Message | None:
-    """Tell the sender of a stream how far it got; the receipt on its way, None if there is none.
+    """Report the progress of a stream to its sender; return the receipt that is sent, if any.
 
     Args:
-        url: where the stream wants its receipts.
+        url: the destination of receipts of the stream.
         sender: the queue manager that numbers the stream.
     """
     what = "stream receipt"
