@@ -1,1 +1,1 @@
-"""The one way in: from the inlet of a connection to the queue of a message."""
+"""The receiving side: from the inlet of a connection to the queue of a message."""

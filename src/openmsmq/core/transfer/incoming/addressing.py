@@ -1,4 +1,4 @@
-"""Where a message from another machine goes: to a queue here, on to another machine, nowhere."""
+"""The destination of a message from another machine: a local queue, another machine, or none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DELIVERABLE: Final = frozenset((QueueRole.USER, QueueRole.CONNECTOR))
 
 
 class Reason(StrEnum):
-    """Why no queue takes a message; the words are for logs and people."""
+    """Why no queue takes a message, for logs and users."""
 
     NO_NAME = "it names no queue"
     NO_QUEUE = "there is no such queue"
@@ -36,7 +36,7 @@ class Reason(StrEnum):
 
 
 class Local:
-    """To a queue of this queue manager: one that takes messages, or the order queue."""
+    """A queue of this queue manager: one that takes messages, or the order queue."""
 
     __slots__ = ("acknowledges", "queue")
 
@@ -47,18 +47,18 @@ class Local:
 
 
 class Forward:
-    """On to another queue manager, or as far as the connector of its foreign site: this one."""
+    """Another queue manager, or the connector of its foreign site, which is this one."""
 
     __slots__ = ("foreign_site", "queue_manager")
 
     def __init__(self, queue_manager: UUID, foreign_site: UUID | None = None) -> None:
         self.queue_manager = queue_manager
-        # The site whose connector this queue manager is.
+        # The foreign site whose connector this queue manager is.
         self.foreign_site = foreign_site
 
 
 class Nowhere:
-    """For this queue manager, which has no queue for it."""
+    """This queue manager, which has no queue for the message."""
 
     __slots__ = ("reason",)
 
@@ -70,7 +70,7 @@ Place = Local | Forward | Nowhere
 
 
 def locate(state: State, message: UserMessage) -> Place:
-    """Find out where a message goes."""
+    """Determine the destination of a message."""
     address = message.target
     if address not in (_ANY, state.identity):
         computer = UUID(bytes_le=address)
@@ -86,9 +86,9 @@ def locate(state: State, message: UserMessage) -> Place:
         return Nowhere(Reason.NO_NAME)
     if not isinstance(name, DirectFormatName):
         return _local(state.identifiers.get(destination.guid or GUID_NULL))
-    # Choice: what came here by a direct name is for us, whatever we are called there.
+    # Choice: a message that arrived by a direct name is for this machine, whatever name it used.
     key = name.queue_name.key
-    # A URL keeps its query, which is no part of the name of the queue.
+    # A URL keeps its query, which is not part of the name of the queue.
     queue = state.paths.get(key.partition("?")[0] if name.is_web else key)
     if queue is None and is_read_only(name):
         return Nowhere(Reason.READ_ONLY)

@@ -1,8 +1,8 @@
-"""Messages of transports that answer for each message by itself ([MC-MQSRM] 3.1.5.1).
+"""Reception for transports that answer each message separately ([MC-MQSRM] 3.1.5.1).
 
-The answer says whether a message is here for good, so nothing else is said about one that is
-refused: its sender makes the dead letter. A message that is refused or late does not take its
-stream further; a copy of it that comes again is refused again. Only a late message that opens a
+The answer says whether a message was accepted for good, so a refusal needs no acknowledgment: its
+sender makes the dead letter. A message that is refused or late does not advance its
+stream; a second copy of it is refused again. Only a late message that opens a
 stream does so.
 """
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from .streams import IncomingTransactionalTransferInfo
 
 Positions = Sequence[StreamPosition | None]
-"""Where each of several messages stands in its stream; None for one outside of a stream."""
+"""The position of each of several messages in its stream; None for one outside of a stream."""
 
 _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
 _DM: Final = 1 << DELIVERY_MODE_SHIFT
-# [MC-MQSRM] 3.1.5.1.11: the identifier of a message that has none of its own.
+# [MC-MQSRM] 3.1.5.1.11: the identifier of a message without one of its own.
 NO_IDENTIFIER: Final = bytes(16) + (1).to_bytes(4, "little")
 
 
 class _Arriving:
-    """A message on its way into a queue, and how far its stream was before it."""
+    """A message on its way into a queue, and the position of its stream before it."""
 
     __slots__ = ("at", "before", "run", "stream")
 
@@ -56,10 +56,10 @@ class _Arriving:
 
 
 class AnsweredReception:
-    """Messages that came together, each with an answer of its own, on their way into queues.
+    """Messages that arrived together, each with its own answer, on their way into queues.
 
     Args:
-        positions: where each message stands in its stream.
+        positions: the position of each message in its stream.
     """
 
     __slots__ = (
@@ -89,11 +89,11 @@ class AnsweredReception:
         self._places: dict[bytes, Place] = {}
         # Whether a queue refuses messages only for lack of room or for being late.
         self._takes_freely: dict[Queue, bool] = {}
-        # Messages in a row for one queue, which go into it together, and their bytes.
+        # Consecutive messages for one queue, which go into it together, and their bytes.
         self._queue: Queue | None = None
         self._row: list[_Arriving] = []
         self._bytes = 0
-        # What a check said, by run; what is answered, by place.
+        # The verdicts of checks, by run; the answers, by index.
         self._verdicts: dict[UserMessageRun, MessageClass] = {}
         self._refused: dict[int, MessageClass] = {}
         self._left: set[int] = set()
@@ -108,13 +108,13 @@ class AnsweredReception:
         runs: list[UserMessageRun],
         verdicts: dict[UserMessageRun, MessageClass] | None = None,
     ) -> Received:
-        """Deal with all messages that came together.
+        """Process all messages that arrived together.
 
-        Messages may share a run if they have no header after the body but those of SRMP; those of
-        a stream if each comes right after the one before it.
+        Messages may share a run if SRMP headers are their only ones after the body; messages of
+        a stream if each directly follows the one before it.
 
         Args:
-            verdicts: which of them a check refused, and how.
+            verdicts: the messages that a check refused, and how.
         """
         if verdicts is not None:
             self._verdicts = verdicts
@@ -144,7 +144,7 @@ class AnsweredReception:
                 self._add_one(place, UserMessageRun(UserMessage(packet)))
 
     def _add_many(self, at: int, run: UserMessageRun) -> bool:
-        """Take a run as a whole, if a queue takes all of its messages for sure."""
+        """Take a run as a whole, if a queue is sure to take all of its messages."""
         place = self._locate(run.head)
         if not isinstance(place, Local) or place.acknowledges:
             return False
@@ -203,7 +203,7 @@ class AnsweredReception:
         return True
 
     def _locate(self, head: UserMessage) -> Place:
-        """Where messages with these headers go."""
+        """The destination of messages with these headers."""
         key = head.target + head.raw_destination
         place = self._places.get(key)
         if place is None:
@@ -238,7 +238,7 @@ class AnsweredReception:
         message_class: MessageClass,
         queue: Queue | None = None,
     ) -> None:
-        """Refuse a message that no queue takes, unless a queue that is deleted now has taken it."""
+        """Refuse a message that no queue takes, unless a queue deleted just now has taken it."""
         if position is not None:
             stream = self._streams.find(run.head, None, position)
             same = stream.sequence_identifier == position.sequence
@@ -269,12 +269,12 @@ class AnsweredReception:
     # Duplicates
 
     def _is_new(self, run: UserMessageRun) -> bool:
-        """Whether a plain message was not received before."""
+        """Whether a plain message is new."""
         (identifier,) = run.identifiers()
         if identifier == NO_IDENTIFIER:
             return True
         if identifier in self._identifiers:
-            # The queue may not take the other one.
+            # The queue may refuse the other one.
             self._flush()
         if identifier in self._state.srmp_history or identifier in self._identifiers:
             self._count_ignored("duplicate message")
@@ -284,7 +284,7 @@ class AnsweredReception:
         return True
 
     def _note(self, run: UserMessageRun) -> None:
-        """A plain message was dealt with: a copy of it is a duplicate."""
+        """Note a plain message as processed: a copy of it is a duplicate."""
         identifiers = run.identifiers()
         if identifiers[0] == NO_IDENTIFIER:
             return
@@ -313,7 +313,7 @@ class AnsweredReception:
         if position.sequence != stream.sequence_identifier and is_late(self._state, message):
             self._open_late(at, run, stream, position)
             return
-        # A message that may be refused goes alone, so that nothing follows it in its stream.
+        # A message that may be refused is processed alone, so that none follows it in its stream.
         alone = not self._is_certain(run, queue)
         if alone:
             self._flush()
@@ -332,7 +332,7 @@ class AnsweredReception:
     ) -> None:
         """The first message of a stream comes too late: it is discarded, but the stream is open.
 
-        Choice: its sender, who is answered as if it had come in time, sends the others behind it,
+        Choice: its sender, which gets the same answer as in time, sends the others that follow it,
         and nothing else can open the stream.
         """
         message = run.head
@@ -345,14 +345,14 @@ class AnsweredReception:
         send_final_receipt(self._state, message, MessageClass.NACK_RECEIVE_TIMEOUT)
 
     def _leave(self, at: int, run: UserMessageRun, queue: Queue, reason: str) -> None:
-        """There is no room for a message: it is to come again."""
+        """There is no room for a message: the sender must send it again."""
         self._count_ignored(reason)
         kind = "message that stays with its sender"
         self._state.outbox.drop(kind, queue.path, run.head.packet, reason)
         self._left.add(at)
 
     def _is_certain(self, run: UserMessageRun, queue: Queue) -> bool:
-        """Whether a queue takes a message for sure, after those that wait for it here."""
+        """Whether a queue is sure to take a message, after those that wait for it here."""
         freely = self._takes_freely.get(queue)
         if freely is None:
             freely = takes_freely(self._state, queue, self._origin.transport)
@@ -377,7 +377,7 @@ class AnsweredReception:
         self._bytes += len(arriving.run.head.packet)
 
     def _flush(self) -> None:
-        """Put the messages in a row into their queue."""
+        """Put the consecutive messages into their queue."""
         row, self._row = self._row, []
         self._bytes = 0
         queue = self._queue
@@ -404,14 +404,14 @@ class AnsweredReception:
                 self._streams.tell_progress(arriving.run.head, arriving.stream)
 
     def _take_back(self, arriving: _Arriving) -> None:
-        """A message is not in its queue: it may come again."""
+        """Let a message that is not in its queue come again."""
         if arriving.stream is not None:
             self._streams.take_back(arriving.stream, arriving.before)
         elif arriving.run not in self._verdicts:
             self._identifiers.difference_update(arriving.run.identifiers())
 
     def _settle(self, arriving: _Arriving, message_class: MessageClass) -> bool:
-        """A message is in its queue, or the queue does not take it; whether it is in it."""
+        """Record that a message is in its queue, or that the queue refused it; return which."""
         if message_class is not _ACCEPTED:
             self._note_refused(arriving.at, message_class)
             self._take_back(arriving)

@@ -1,8 +1,8 @@
-"""What a packet from elsewhere cannot say of itself.
+"""Claims that a packet from elsewhere may not make.
 
 Some fields record what a queue manager found out: whether a signature is good, how a message came,
 how many routers it passed. A sender can set them, too. So every entrance of the queue manager
-clears them before anything else looks at a message.
+clears them before the message is used.
 """
 
 from collections.abc import Iterable
@@ -32,11 +32,11 @@ _AU_AND_AS: Final = AUTHENTICATION_MASK | int(SecurityHeaderFlags.AU)
 _AH: Final = int(UserHeaderFlags.AH)
 _SECURED: Final = int(UserHeaderFlags.SH)
 _RC: Final = ROUTING_COUNT_MASK
-# QueueManagerAddress of a message that is for whoever gets it.
+# QueueManagerAddress of a message for any queue manager.
 NOBODY: Final = bytes(GUID_SIZE)
 
 # [MS-MQRR] 2.2.5.1.1: only a message that came over HTTP has AH, and the transport sets it there.
-# [MS-MQQB] 3.1.5.8.2: routers count RC up, so that it starts at 0 where a message is sent.
+# [MS-MQQB] 3.1.5.8.2: routers increment RC, so that it starts at 0 where a message is sent.
 _USER_FLAGS: Final = {
     Transport.LOCAL: _AH | _RC,
     Transport.BINARY: _AH | PRIVATE_BODY,
@@ -49,11 +49,11 @@ _USER_FLAGS: Final = {
 def drop_claims(
     runs: Iterable[UserMessageRun], transport: Transport, identity: bytes = NOBODY
 ) -> None:
-    """Clear what only this queue manager may say in packets that come from elsewhere.
+    """Clear claims reserved to this queue manager in packets that come from elsewhere.
 
     Args:
-        identity: of this queue manager, as packets have it: what is for another one goes on as it
-            came, and its destination looks at the claims.
+        identity: of this queue manager, as in packets: messages for another one are forwarded
+            unchanged, and their destination checks the claims.
     """
     user_flags = _USER_FLAGS[transport]
     routed = transport is _BINARY and identity is not NOBODY
@@ -78,7 +78,7 @@ def drop_claims(
 
 
 def _mark_private(run: UserMessageRun) -> None:
-    """Note which bodies of local clients are clear and must not travel so.
+    """Mark the bodies of local clients that are clear and must not travel so.
 
     [MS-MQQB] 3.1.7.1.5: those with a PrivacyLevel, unless the application has encrypted them.
     """
@@ -89,7 +89,7 @@ def _mark_private(run: UserMessageRun) -> None:
 
 
 def clear_authentication(packet: bytes) -> bytes:
-    """The packet with AU and AS clear: nobody has checked its signature.
+    """The packet with AU and AS clear: its signature is not checked yet.
 
     [MS-MQDMPR] 3.1.7.1.32: a sender sets both to zero. [MS-MQQB] 3.1.5.8.3: the receiver sets AS.
     """
@@ -108,5 +108,5 @@ def _without_claims(packet: bytes, user_flags: int) -> bytes:
         message = UserMessage(patch(message, routing_count=0))
     if message.flags & user_flags & PRIVATE_BODY:
         message = UserMessage(patch_private_body(message.packet, private=False))
-    # The SessionHeader belongs to a session, not to the message: it does not follow here.
+    # The SessionHeader belongs to a session, not to the message, and is dropped.
     return without_session_header(message.packet)

@@ -1,4 +1,4 @@
-"""Messages go into their queue if it takes them; those refused get what they asked for."""
+"""Delivery: messages go into their queue if it takes them, otherwise they are rejected."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 _ROOM: Final = EnqueueStatus.OK
 _INTERNAL: Final = QueueRole.INTERNAL
 
-# Queue managers whose addresses are remembered, and how many of them at one address.
+# The limit of queue managers whose addresses are remembered, and of those at one address.
 MAX_ADDRESSES: Final = 10_000
 MAX_PER_ADDRESS: Final = 64
-# The message class that answers each status. A message above the quota of the queue manager has no
+# The message class that answers each status. A message over the quota of the queue manager has no
 # answer, so that its sender sends it again.
 STATUS_CLASSES: Final = {
     EnqueueStatus.OK: MessageClass.ACK_REACH_QUEUE,
@@ -72,10 +72,10 @@ _AH: Final = int(UserHeaderFlags.AH)
 
 
 class Delivered(Result):
-    """What became of messages from elsewhere, in their order.
+    """The fate of messages from elsewhere, in their order.
 
-    `classes` has ACK_REACH_QUEUE for each that is in the queue, else the class of the negative
-    acknowledgment; say so once batch `depends` is durable.
+    `classes` has ACK_REACH_QUEUE for each message in the queue, else the class of the negative
+    acknowledgment; report them once batch `depends` is durable.
     """
 
     __slots__ = ("classes",)
@@ -94,19 +94,19 @@ def deliver(
     *,
     transport: Transport = Transport.BINARY,
 ) -> Delivered:
-    """Put messages in a queue after all checks; those refused get what they asked for.
+    """Put messages in a queue after all checks; reject those that it refuses.
 
     Args:
         queue: their destination.
-        runs: checked packets, as they came. If the queue manager itself has no room, the
-            result has fewer classes than there are packets: the rest was not looked at.
+        runs: checked packets, as received. If the queue manager itself has no room, the
+            result has fewer classes than there are packets: the rest was not processed.
         streams: the state of the transactional streams that they belong to, which is stored
             in the same batch.
-        refused: those that a check refused, each by itself.
-        transport: that brought them.
+        refused: the messages that a check refused, one per run.
+        transport: the transport that received them.
     """
     sorting = _Sorting(state, queue, refused or {}, transport)
-    # Looked at once where the answer is the same for all messages.
+    # Computed once where the answer is the same for all messages.
     total = sum([sum(map(len, run.packets)) for run in runs])
     fits = check_room(state, queue, total) is _ROOM
     for run in runs:
@@ -129,7 +129,7 @@ def deliver(
 
 
 def _count_refused(state: State, queue: Queue, message_class: MessageClass) -> None:
-    # What is late has expired on its way; no queue is the cause of that.
+    # A late message expired on its way, which is not the fault of a queue.
     if message_class is not MessageClass.NACK_REACH_QUEUE_TIMEOUT:
         count_refused(state, queue, message_class.name, 1)
 
@@ -142,10 +142,10 @@ def reject(
     *,
     queue: Queue | None = None,
 ) -> None:
-    """Tell the sender of a message that it could not be delivered, if it wants to know.
+    """Tell the sender of a message that it could not be delivered, if it asks for it.
 
-    `reason` is for the log; the sender learns the class only. `queue` is the one that does not
-    take it, if there is one.
+    `reason` is for the log; the sender learns the class only. `queue` is the one that refused
+    it, if any.
     """
     if queue is not None:
         _count_refused(state, queue, message_class)
@@ -159,10 +159,10 @@ def _tell(
     queue: str,
     reason: str = "",
 ) -> None:
-    """Tell those who want to know that a message was refused."""
+    """Report the refusal of a message to all that ask for it."""
     state.outbox.drop("message", queue, message.packet, message_class.name, reason)
     if message.flags & _AH:
-        # [MC-MQSRM] 3.1.7.2.5: the answer tells its sender, who makes the dead letter.
+        # [MC-MQSRM] 3.1.7.2.5: the answer tells its sender, which makes the dead letter.
         return
     traits = traits_of(message)
     if traits & Traits.NEGATIVE_ARRIVAL:
@@ -184,11 +184,11 @@ def _tell(
 
 
 def learn_address(state: State, queue_manager: UUID, address: str) -> None:
-    """Remember where a queue manager is, for acknowledgments to it."""
+    """Remember the address of a queue manager, for acknowledgments to it."""
     known = state.addresses
     if known.get(queue_manager) == address:
         return
-    # Whoever connects names a queue manager: one address stands for few of them.
+    # Peers choose their identifiers: the number of queue managers per address is limited.
     same = [guid for guid, where in known.items() if where == address]
     if len(same) >= MAX_PER_ADDRESS:
         forgotten = same[0]
@@ -201,7 +201,7 @@ def learn_address(state: State, queue_manager: UUID, address: str) -> None:
 
 
 class _Sorting:
-    """Which messages a queue takes, and which not."""
+    """The messages that a queue takes, and those that it refuses."""
 
     __slots__ = (
         "_allowed",
@@ -231,16 +231,16 @@ class _Sorting:
         self._allowed: dict[tuple[bytes, bool], bool] = {}
         self.arrived: list[Arrival] = []
         self.refused: list[tuple[UserMessage, MessageClass]] = []
-        # One for each message, in their order.
+        # The class of each message, in order.
         self.classes: list[MessageClass] = []
-        # Which of those that arrived want a FinalAck, and whether the time of any is limited.
+        # The arrived messages that ask for a FinalAck, and whether the time of any is limited.
         self.final_ack_required: list[int] = []
         self.expiring = False
 
     def add(self, run: UserMessageRun, *, fits: bool) -> bool:
-        """Look at a run; False when the queue manager has no room for all of it.
+        """Check a run; False when the queue manager has no room for all of it.
 
-        With `fits` there is room for everything.
+        With `fits` there is room for all messages.
         """
         head = run.head
         before = len(self.arrived)
@@ -305,7 +305,7 @@ class _Sorting:
 
 
 def _caller_of(state: State, message: UserMessage, transport: Transport) -> Caller | None:
-    """Whose rights count for a message; None if nobody's do."""
+    """The caller whose rights count for a message; None if there is none."""
     # [MC-MQSRM] 3.1.5.1.12: the sender of an SRMP message counts as Everyone.
     if transport in SRMP:
         return EVERYONE_CALLER
@@ -327,7 +327,7 @@ def _may_write(state: State, queue: Queue, caller: Caller | None, transport: Tra
         return False
     security: bytes | None = None
     if queue.queue_type is QueueType.PUBLIC:
-        # The descriptor in the directory counts if it can be read.
+        # The descriptor in the directory is used if it can be read.
         published = read_public(state, PublicFormatName(queue.properties.identifier))
         if published is not None:
             security = published.security or None
@@ -342,7 +342,7 @@ def _may_write(state: State, queue: Queue, caller: Caller | None, transport: Tra
 
 
 def takes_freely(state: State, queue: Queue, transport: Transport) -> bool:
-    """Whether a queue refuses messages that came so only for lack of room or for being late."""
+    """Whether a queue refuses these messages only for lack of room or for being late."""
     properties = queue.properties
     return (
         transport in WEB
@@ -359,7 +359,7 @@ def is_late(state: State, message: UserMessage) -> bool:
 
 
 def sender_sid(message: UserMessage) -> SID | None:
-    """The SID that a message names as its sender; None when it names none."""
+    """The SID that a message names as its sender; None if it names none."""
     kind = message.sender_id_type
     if kind == SenderIdType.SID:
         return SID.parse(memoryview(message.security_id))[0]

@@ -1,4 +1,4 @@
-"""What transports call for messages that other machines bring."""
+"""The functions that transports call for received messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NO_IDENTIFIER: Final = bytes(MESSAGE_IDENTIFIER_SIZE)
 
 
 class Incoming:
-    """What a transport does with messages that it received."""
+    """The operations of a transport on received messages."""
 
     __slots__ = ("_state", "checks")
 
@@ -55,21 +55,21 @@ class Incoming:
         *,
         acknowledgments: Acknowledgments | None = None,
     ) -> Inlet:
-        """The way in for what one connection of a transport brings."""
+        """The inlet of one connection of a transport."""
         return Inlet(self._state, self.checks, owner, acknowledgments=acknowledgments)
 
     def set_history_size(self, size: int) -> None:
-        """Remember the identifiers of so many received messages, to know duplicates by."""
+        """Set how many identifiers of received messages are remembered, to recognize duplicates."""
         self._state.message_history.size = size
         self._state.srmp_history.size = size
 
     @property
     def has_history(self) -> bool:
-        """Whether the identifiers of any received messages are remembered."""
+        """Whether any identifiers of received messages are remembered."""
         return len(self._state.message_history) + len(self._state.srmp_history) > 0
 
     def forget_old_history(self, seconds: float) -> None:
-        """Forget the identifiers of messages that were received longer ago than this."""
+        """Delete the identifiers of messages that were received longer ago than this."""
         self._state.message_history.clean(self._state, seconds)
         self._state.srmp_history.clean(self._state, seconds)
 
@@ -79,18 +79,18 @@ class Incoming:
         return self._state.stream_count.total > 0
 
     def forget_old_streams(self) -> None:
-        """Forget the transactional streams that nothing needs any more."""
+        """Delete the transactional streams that are no longer needed."""
         forget_old_streams(self._state)
 
     def refuse_request(self, address: str, transport: Transport, reason: str) -> None:
-        """Note that a request is not a message; the reason is for the log."""
+        """Record that a request is not a message; the reason is for the log."""
         self._state.counters.rejected_messages.add((str(transport), "MALFORMED"))
         self._state.outbox.tell(
             MessageDropped(what="request", queue=address, identifier=_NO_IDENTIFIER, reason=reason)
         )
 
     def forward(self, packet: bytes, name: DirectFormatName) -> Forwarded:
-        """Send a message that came over HTTP on to another machine."""
+        """Forward a message that came over HTTP to another machine."""
         return forward(self._state, UserMessage(packet), name)
 
     @property
@@ -99,11 +99,11 @@ class Incoming:
         return self._state.groups
 
     def is_this_machine(self, host: str) -> bool:
-        """Whether a host name or address means this queue manager."""
+        """Whether a host name or address is one of this queue manager."""
         return is_this_machine(self._state, host)
 
     def send_stream_receipt(self, progress: StreamProgress) -> Message | None:
-        """Tell the sender of a stream how far it got; the receipt on its way, None for none."""
+        """Report the progress of a stream to its sender; return the receipt, if one is sent."""
         stream, sequence = progress.stream, progress.sequence
         return send_stream_receipt(
             self._state,
@@ -116,9 +116,9 @@ class Incoming:
     def route_order_ack(
         self, ack: OrderAck, address: QueueAddress, peer: UUID, speaker: UUID
     ) -> bool:
-        """Send an OrderAck over other queue managers; False if it has to take the session."""
+        """Send an OrderAck over other queue managers; False if it must take the session."""
         return route_order_ack(self._state, ack, address, peer, speaker)
 
     def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
-        """Send the report that a traced message asks for at this place of its way."""
+        """Send the report that a traced message asks for at this point of its route."""
         return send_report(self._state, message, next_hop)

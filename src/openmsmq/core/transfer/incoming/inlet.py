@@ -1,8 +1,8 @@
-"""The way in of one connection: its messages go into queues in the order in which they came.
+"""The inlet of one connection: its messages go into queues in their order.
 
-Usually that happens at once. Messages that need a check wait for it, and what the connection
-brings meanwhile waits behind them. The end of the connection ends nothing here: what arrived is
-delivered, and its sender, who was not told so, may send it again.
+Usually that happens at once. Messages that need a check wait for it, and later messages of the
+connection wait behind them. The inlet outlives its connection: received messages are
+delivered, and the sender, which was not told, may send them again.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class InletOwner(Protocol):
     """A transport whose messages may wait for checks."""
 
     def received(self, read: object, received: Received, *, now: float) -> None:
-        """What became of a read for which `Inlet.receive` had no answer; once for each."""
+        """The result of a read that `Inlet.receive` did not answer; called once for each."""
 
 
 class WaitingReception:
-    """Messages that came together and wait: for their checks, or behind others that do."""
+    """Messages that arrived together and wait: for their checks, or behind others that do."""
 
     __slots__ = (
         "checked",
@@ -77,12 +77,12 @@ class WaitingReception:
 
 
 class Inlet:
-    """Takes what one connection brings.
+    """Receives the messages of one connection.
 
     Args:
-        owner: is told later what became of messages that had to wait.
+        owner: notified later of the results of messages that had to wait.
         acknowledgments: takes the acknowledgments of transactional messages among them; None for
-            a transport that does not bring them as messages.
+            a transport on which they are not messages.
     """
 
     __slots__ = (
@@ -108,9 +108,9 @@ class Inlet:
         self._owner = owner
         self._acknowledgments = acknowledgments
         self._waiting: deque[WaitingReception] = deque()
-        # Something that waited was left out: what follows must not get in before it.
+        # A waiting message was left out: later ones must not overtake it.
         self._closed = False
-        # Something found no room to wait: the same, but what waits already goes in.
+        # A message found no room to wait: later ones must not overtake it; waiting ones go in.
         self._full = False
 
     def receive(
@@ -120,16 +120,16 @@ class Inlet:
         read: object,
         positions: Positions = (),
     ) -> Received | None:
-        """Deal with messages that came together; the one way in for every transport.
+        """Process messages that arrived together; the only entrance for all transports.
 
         Args:
-            runs: the messages, as they came.
-            read: named to the owner if the answer comes later.
-            positions: where each message stands in its stream, for transports that answer for each
+            runs: the messages, as received.
+            read: passed to the owner if the answer comes later.
+            positions: the position of each message in its stream, for transports that answer each
                 message; then each run has one message.
 
         Returns:
-            What became of them; None if they wait, then the owner is told.
+            The result; None if they wait, then the owner is notified.
         """
         self._state.counters.session_messages.add(
             (str(origin.transport),), sum([len(run.packets) for run in runs])
@@ -199,7 +199,7 @@ class Inlet:
         self._note_checked(job, error)
 
     def checked(self, job: CheckJob, error: Exception | None) -> None:
-        """A worker has run a job: deliver what waits no longer."""
+        """A worker has run a job: deliver the messages that no longer wait."""
         if job.reception.ended:
             return
         self._note_checked(job, error)
@@ -230,7 +230,7 @@ class Inlet:
         return self._checks.failed.exceeded(reception.origin.address, self._state.now)
 
     def _end(self, reception: WaitingReception) -> Received:
-        """Deliver messages whose turn it is, unless something before them was left out."""
+        """Deliver messages whose turn it is, unless one before them was left out."""
         reception.ended = True
         if self._closed:
             return not_received()

@@ -1,9 +1,9 @@
-"""MessageIDHistoryTable: which plain messages were received before.
+"""MessageIDHistoryTable: the plain messages that were received before.
 
 The binary protocol ([MS-MQQB] 3.1.1.3) and SRMP ([MC-MQSRM] 3.1.1.1.5) each have one: an
 identifier that a stranger makes up over HTTP must not suppress a message of the other protocol.
 
-What one read brought is one group; recoverable messages are stored as one row a group, in the
+The messages of one read form a group; recoverable messages are stored as one row per group, in the
 batch of the messages themselves.
 
 Choice: neither express messages nor their identifiers are stored. Windows stores these, too
@@ -32,7 +32,7 @@ _TIME: Final = Struct("<I")
 
 
 class _Group:
-    """Identifiers that were received at one time; `number` names the row, 0 if there is none."""
+    """Identifiers that were received at one time; `number` is the key of the row, 0 for none."""
 
     __slots__ = ("identifiers", "number", "time")
 
@@ -43,7 +43,7 @@ class _Group:
 
 
 class MessageIDHistory:
-    """The identifiers of the last messages; the oldest go first when there are too many."""
+    """The identifiers of the last messages; the oldest are deleted when there are too many."""
 
     __slots__ = ("_count", "_entries", "_groups", "_last_number", "_table", "size")
 
@@ -66,7 +66,7 @@ class MessageIDHistory:
         return self._entries.keys().isdisjoint(identifiers)
 
     def time_of(self, identifier: bytes) -> int | None:
-        """When a message was last received, in seconds since 1970."""
+        """The time when a message was last received, in seconds since 1970."""
         group = self._entries.get(identifier)
         return group.time if group is not None else None
 
@@ -85,13 +85,13 @@ class MessageIDHistory:
             self._drop_oldest(state)
 
     def clean(self, state: State, seconds: float) -> None:
-        """Forget what was received longer ago."""
+        """Delete identifiers that were received longer ago."""
         limit = state.utc - seconds
         while self._groups and self._groups[0].time < limit:
             self._drop_oldest(state)
 
     def recover(self, rows: dict[bytes, bytes]) -> None:
-        """Take over what the store has."""
+        """Restore the table from the store."""
         for key, value in sorted(rows.items()):
             number = self._last_number = _KEY.unpack(key)[0]
             starts = range(_TIME.size, len(value), MESSAGE_IDENTIFIER_SIZE)
@@ -108,7 +108,7 @@ class MessageIDHistory:
         self._count -= len(group.identifiers)
         entries = self._entries
         for identifier in group.identifiers:
-            # One that came again belongs to a later group.
+            # An identifier that came again belongs to a later group.
             if entries.get(identifier) is group:
                 del entries[identifier]
         if group.number:

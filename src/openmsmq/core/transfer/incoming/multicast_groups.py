@@ -1,4 +1,4 @@
-"""Which queues listen to which multicast address ([MS-MQDMPR] 3.1.1.2, MulticastAddress)."""
+"""The queues of each multicast address ([MS-MQDMPR] 3.1.1.2, MulticastAddress)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MulticastGroups:
     """The queues of each multicast address.
 
     Attributes:
-        version: another number after each change.
+        version: changes with each change.
     """
 
     __slots__ = ("_names", "_queues", "version")
@@ -30,11 +30,11 @@ class MulticastGroups:
         return list(self._queues)
 
     def queues(self, name: MulticastFormatName) -> list[Queue]:
-        """The queues that listen to an address, in the order in which they began to."""
+        """The queues that listen to an address, in the order in which they started."""
         return list(self._queues.get(name, ()))
 
     def set(self, queue: Queue, address: str | None) -> None:
-        """A queue listens to an address, and to no other; None for to none at all."""
+        """Let a queue listen to this address only; None for no address."""
         name = None
         if address is not None:
             parsed = parse_format_name(f"MULTICAST={address}")

@@ -1,6 +1,6 @@
-"""Messages that came by multicast: a copy for each queue that listens to their address.
+"""Messages received by multicast: a copy for each queue that listens to their address.
 
-Nothing is answered, and no sender waits: what a queue does not take is dropped, with its reason.
+There are no answers, and no sender waits: a message that a queue refuses is dropped and counted.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _DM: Final = 1 << DELIVERY_MODE_SHIFT
 
 
 class MulticastReception:
-    """Messages of one source that came together, on their way into queues."""
+    """Messages of one source that arrived together, on their way into queues."""
 
     __slots__ = ("_origin", "_state", "_verdicts")
 
     def __init__(self, state: State, origin: Origin) -> None:
         self._state = state
         self._origin = origin
-        # Which messages a check refused, and how.
+        # The messages that a check refused, and how.
         self._verdicts: dict[UserMessageRun, MessageClass] = {}
 
     def receive(
@@ -45,10 +45,10 @@ class MulticastReception:
         runs: list[UserMessageRun],
         verdicts: dict[UserMessageRun, MessageClass] | None = None,
     ) -> Received:
-        """Deal with all messages, one in each run.
+        """Process all messages, one in each run.
 
         Args:
-            verdicts: which of them a check refused, and how.
+            verdicts: the messages that a check refused, and how.
         """
         if verdicts is not None:
             self._verdicts = verdicts

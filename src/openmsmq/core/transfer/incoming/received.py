@@ -1,4 +1,4 @@
-"""What a transport learns about messages that it handed over, and how far their streams got."""
+"""Results of received messages for transports, and the progress of their streams."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ if TYPE_CHECKING:
 
 
 class Acknowledgments(Protocol):
-    """Takes what others say about transactional messages that were sent to them."""
+    """Takes acknowledgments of transactional messages that were sent by this queue manager."""
 
     def take(self, message: UserMessage) -> bool:
-        """A message to the order queue; whether it concerns something that was sent."""
+        """A message to the order queue; return whether it concerns a message that was sent."""
 
 
 class StreamProgress(NamedTuple):
-    """How far a transactional stream got of which messages came; its sender is to be told.
+    """The progress of a transactional stream, for its sender.
 
-    The stream itself may be further when that happens, with messages of a later batch.
+    The stream itself may be further by then, with messages of a later batch.
     """
 
     stream: IncomingTransactionalTransferInfo
     order_queue: QueueAddress
-    # In whose name it is acknowledged.
+    # The queue manager that acknowledges it.
     speaker: UUID
     sequence: bytes
     number: int
 
 
 class Received(Result):
-    """What became of messages that came together.
+    """The result of messages that arrived together.
 
-    `complete` is False when not all were dealt with: the rest must come again, over another
-    connection. `fault` says what broke, if it was not for lack of room. `progress` names the
+    `complete` is False when not all were processed: the rest must be sent again, over another
+    connection. `fault` describes an error other than lack of room. `progress` has the
     streams that ask for an acknowledgment once batch `progress_depends` is on disk.
 
-    A transport that answers for each message looks at `refused` and `left`, too: which messages no
-    queue takes, and which were not dealt with, by their place among those that came together.
+    A transport that answers each message reads `refused` and `left`, too: the messages that no
+    queue takes, and those that were not processed, by their index among all.
     """
 
     __slots__ = ("complete", "fault", "left", "progress", "progress_depends", "refused")
@@ -87,7 +87,7 @@ class Received(Result):
 
 
 def not_received(fault: str = "") -> Received:
-    """None of the messages was dealt with."""
+    """None of the messages was processed."""
     return Received(0, [], 0, complete=False, fault=fault)
 
 
@@ -96,7 +96,7 @@ NOT_BEGUN: Final[Reached] = (b"", 0, "", ())
 
 
 def reached(stream: IncomingTransactionalTransferInfo) -> Reached:
-    """How far a stream is, and where its receipts go."""
+    """The progress of a stream, and the destination of its receipts."""
     return (
         stream.sequence_identifier,
         stream.sequence_number,
@@ -106,7 +106,7 @@ def reached(stream: IncomingTransactionalTransferInfo) -> Reached:
 
 
 class ArrivingStreams:
-    """Finds the streams of messages from one origin and takes them further."""
+    """Finds the streams of messages from one origin and advances them."""
 
     __slots__ = ("_origin", "_progress", "_state", "_streams")
 
@@ -114,11 +114,11 @@ class ArrivingStreams:
         self._state = state
         self._origin = origin
         self._streams: dict[bytes, IncomingTransactionalTransferInfo] = {}
-        # By stream: where the acknowledgment goes, and in whose name.
+        # By stream: the destination of the acknowledgment, and the queue manager that acknowledges.
         self._progress: dict[int, tuple[IncomingTransactionalTransferInfo, QueueAddress, UUID]] = {}
 
     def progress(self) -> list[StreamProgress]:
-        """The streams whose senders are to be told how far they got."""
+        """The streams whose senders must be told of the progress."""
         return [
             StreamProgress(
                 stream, queue, speaker, stream.sequence_identifier, stream.sequence_number
@@ -129,7 +129,7 @@ class ArrivingStreams:
     def find(
         self, message: UserMessage, queue: Queue | None, position: StreamPosition
     ) -> IncomingTransactionalTransferInfo:
-        """The stream of a message: the same object for all messages that came together."""
+        """The stream of a message: the same object for all messages that arrived together."""
         sender = position.sender
         raw = (message.source if sender is None else sender.bytes_le) + message.raw_destination
         stream = self._streams.get(raw)
@@ -169,7 +169,7 @@ class ArrivingStreams:
         stream: IncomingTransactionalTransferInfo,
         position: StreamPosition,
     ) -> None:
-        """A message is not the next of its stream; tell the sender how far that got."""
+        """A message is not the next of its stream; report the position of that to the sender."""
         if stream.sequence_identifier:
             stream.reject(self._state.utc)
             store_stream(self._state, stream)
@@ -180,7 +180,7 @@ class ArrivingStreams:
                 self.tell_progress(message, stream)
 
     def take_back(self, stream: IncomingTransactionalTransferInfo, before: Reached) -> None:
-        """A message of a stream found no room: it is to come again."""
+        """A message of a stream found no room: the sender must send it again."""
         stream.sequence_identifier, stream.sequence_number = before[:2]
         stream.receipts_to, stream.former_receipts = before[2:]
         if stream.sequence_identifier:
@@ -201,7 +201,7 @@ class ArrivingStreams:
         )
 
     def learn_address(self, message: UserMessage) -> None:
-        """Remember where the sender of a message is, if it is the other end itself."""
+        """Remember the address of the sender of a message, if it is the peer itself."""
         source = message.source_queue_manager
         if source == self._origin.queue_manager and source != GUID_NULL:
             learn_address(self._state, source, self._origin.address)

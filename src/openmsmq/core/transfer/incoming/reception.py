@@ -1,9 +1,9 @@
-"""The one way in: messages that another queue manager brings ([MS-MQQB] 3.1.5.8).
+"""Reception: messages from another queue manager ([MS-MQQB] 3.1.5.8).
 
-A transport hands over what came together as one `Reception`: where each message goes, whether
-it came before, whether it is the next of its stream, whether the queue takes it and whether there
-is room. Everything of one reception is stored in one batch. Messages of transports that answer for
-each message by itself are in `answered_reception.py`.
+A transport passes the messages that arrived together as one `Reception`, which determines for each
+the destination, whether it is a duplicate, whether it is the next of its stream, whether the queue
+takes it and whether there is room. All changes of one reception are stored in one batch. Transports
+that answer each message use `answered_reception.py`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Arriving:
 
 
 class Reception:
-    """Messages that came together, on their way into queues.
+    """Messages that arrived together, on their way into queues.
 
     Args:
         acknowledgments: takes the acknowledgments of transactional messages among them.
@@ -93,14 +93,14 @@ class Reception:
         self._acknowledgments = acknowledgments
         # Whether any message must be durable.
         self._recoverable = False
-        # Messages in a row for one queue, which go into it together.
+        # Consecutive messages for one queue, which go into it together.
         self._queue: Queue | None = None
         self._run: list[_Arriving] = []
-        # Messages, each by itself, that a check refused.
+        # Messages that a check refused, each by itself.
         self._refused: dict[UserMessageRun, MessageClass] = {}
         self._places: dict[bytes, Place] = {}
         self._streams = ArrivingStreams(state, origin)
-        # For the history: who is known already, and what was processed.
+        # For the history: identifiers seen, and those of processed messages.
         self._identifiers: set[bytes] = set()
         self._express: list[bytes] = []
         self._stored: list[bytes] = []
@@ -110,10 +110,10 @@ class Reception:
         runs: list[UserMessageRun],
         refused: dict[UserMessageRun, MessageClass] | None = None,
     ) -> Received:
-        """Deal with all messages that came together.
+        """Process all messages that arrived together.
 
         Args:
-            refused: which of them, each by itself, a check refused, and how.
+            refused: the messages, each by itself, that a check refused, and how.
         """
         if refused is not None:
             self._refused = refused
@@ -165,7 +165,7 @@ class Reception:
         """Messages for another queue manager; False when there is no room for them."""
         head = run.head
         identifiers: list[bytes] = []
-        # [MS-MQQB] 3.1.5.8.1: only the destination tells transactional messages apart.
+        # [MS-MQQB] 3.1.5.8.1: only the destination distinguishes transactional messages.
         if not head.transaction_offset:
             fresh = self._take_new(run, hop_identifiers(run))
             if fresh is None:
@@ -182,7 +182,7 @@ class Reception:
                 count = store(self._state, run, queue, self._origin.address)
             self._note(head, identifiers[:count])
             if count < len(run.packets):
-                # What came before them has its room.
+                # The messages before them have their room.
                 self._flush()
                 return False
             return True
@@ -219,7 +219,7 @@ class Reception:
     def _take_new(
         self, run: UserMessageRun, identifiers: list[bytes] | None = None
     ) -> _Arriving | None:
-        """The messages that were not received before, if there are any; now they are."""
+        """The messages that were not received before, if any; they are marked as received."""
         if identifiers is None:
             identifiers = run.identifiers()
         if not self._are_new(identifiers):
@@ -231,7 +231,7 @@ class Reception:
         return _Arriving(run, identifiers, None)
 
     def _are_new(self, identifiers: list[bytes]) -> bool:
-        """Whether none was received before, neither in this read nor earlier, and none twice."""
+        """Whether all are new, both to earlier reads and among each other."""
         return (
             self._state.message_history.has_none_of(identifiers)
             and self._identifiers.isdisjoint(identifiers)
@@ -289,7 +289,7 @@ class Reception:
         if not stream.sequence_identifier:
             reason = add_stream(self._state, queue, stream)
             if reason is not None:
-                # Choice: the session goes on, so that only this stream waits. Without an OrderAck
+                # Choice: the session continues, so that only this stream waits. Without an OrderAck
                 # the sender keeps its messages and sends them again.
                 self._count_ignored(reason)
                 kind = "message that stays with its sender"
@@ -306,9 +306,9 @@ class Reception:
         reason: str = "",
         queue: Queue | None = None,
     ) -> None:
-        """No queue takes a message, which passes its stream nevertheless.
+        """Advance the stream of a message that no queue takes.
 
-        So no copy of it gets into a queue that is created meanwhile, and what follows it does.
+        So no copy of it gets into a queue that is created later, and the messages that follow do.
         """
         position = position_in_session(message)
         stream = self._streams.find(message, None, position)
@@ -331,7 +331,7 @@ class Reception:
         stream: IncomingTransactionalTransferInfo,
         position: StreamPosition,
     ) -> None:
-        """A message came before, or another one must come first."""
+        """The message is a duplicate, or another one must come first."""
         self._count_ignored("transactional message out of order")
         self._streams.out_of_order(message, stream, position)
 
@@ -356,7 +356,7 @@ class Reception:
         reject(self._state, message, message_class, reason, queue=queue)
 
     def _flush(self) -> bool:
-        """Put the messages in a row into their queue; False when there was no room for all."""
+        """Put the consecutive messages into their queue; False when there was no room for all."""
         run, self._run = self._run, []
         queue = self._queue
         if queue is None or not run:
@@ -380,7 +380,7 @@ class Reception:
         return not rest
 
     def _delivered(self, arriving: _Arriving, classes: list[MessageClass]) -> None:
-        """Some or all messages of a run are dealt with."""
+        """Count processed messages of a run."""
         head = arriving.run.head
         if not classes:
             return
@@ -393,7 +393,7 @@ class Reception:
                     self._count_rejected(message_class)
         if accepted and head.flags & _ADMIN_MASK:
             self._streams.learn_address(head)
-        # A traced message has a header behind its body, so that it stands alone.
+        # A traced message has a header after its body, so that it is in a run by itself.
         if accepted and head.tracing_requested:
             send_report(self._state, head)
 
@@ -406,7 +406,7 @@ def _one_by_one(run: UserMessageRun) -> list[UserMessageRun]:
 
 
 def _left(run: list[_Arriving], count: int) -> list[_Arriving]:
-    """What is not complete after so many messages, which are fewer than there are."""
+    """The result when only the first of the messages were processed."""
     at = 0
     while count >= len(run[at].run.packets):
         count -= len(run[at].run.packets)

@@ -1,4 +1,4 @@
-"""Which message of a transactional stream is the next: one rule for each transport."""
+"""The order of transactional streams: the rule of each transport for the next message."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class StreamPosition:
-    """Where a message stands in the streams of its sender.
+    """The position of a message in the streams of its sender.
 
     `sequence` is the identifier of its sequence in the form of the transport, empty for none; a
-    message that `starts` one may say where receipts go. `sender` is the queue manager that numbers
-    the stream; None for the source of the message.
+    message that `starts` one may name where receipts go. `sender` is the queue manager that
+    numbers the stream; None for the source of the message.
     """
 
     __slots__ = ("number", "previous", "receipts_to", "sender", "sequence", "starts")
@@ -43,14 +43,14 @@ class StreamPosition:
         self.receipts_to = receipts_to
 
     def is_followed_by(self, number: int, previous: int) -> bool:
-        """Whether a message with these numbers comes right after the one at this position.
+        """Whether a message with these numbers directly follows the one at this position.
 
-        `previous` is 0 where the message has none: then it is the number before.
+        `previous` is 0 where the message has none: then it is the preceding number.
         """
         return number == self.number + 1 and previous in (0, self.number)
 
     def next(self) -> StreamPosition:
-        """The position right after this one, of a message that says the same of its stream."""
+        """The position right after this one, of a message with the same stream fields."""
         return StreamPosition(
             self.sequence,
             self.number + 1,
@@ -66,7 +66,7 @@ OrderRule = Callable[["IncomingTransactionalTransferInfo", StreamPosition], bool
 
 
 def position_in_session(message: UserMessage) -> StreamPosition:
-    """Where a message of the binary protocol stands: its TransactionHeader says so."""
+    """The position of a message of the binary protocol, from its TransactionHeader."""
     # TxSequenceID is a 64-bit number ([MS-MQMQ] 2.2.18.1.2); big-endian bytes compare alike.
     sequence = message.raw_tx_sequence_id[::-1]
     number = message.tx_sequence_number

@@ -1,11 +1,11 @@
-"""Transactional streams of other queue managers: how far each got, how many, and until when.
+"""Transactional streams of other queue managers: their progress, limits and lifetime.
 
-A stream is a row that makes exactly-once possible, and whoever connects can make up senders and
-names: one address, and all together, have a limit. A row is forgotten when nothing needs it.
+A stream is a row that makes exactly-once possible, and a peer can make up senders and
+names: so there is a limit per address and in total. A row is deleted when it is not needed.
 
-[MS-MQQB] 3.1.1.3.1: how far a stream got outlives the queue. A stream whose queue is deleted is
-*abandoned*: the messages that come meanwhile are refused, in their order, and when there is a queue
-of this name again the stream goes on there. What the old queue had taken comes into no other.
+[MS-MQQB] 3.1.1.3.1: the progress of a stream outlives the queue. A stream whose queue is deleted
+is *abandoned*: messages that arrive meanwhile are refused, in their order, and when a queue of this
+name exists again the stream continues there. Messages of the old queue come into no other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from .stream_order import StreamPosition
 
-# Why there is no room for one more.
+# Why there is no room for another stream.
 TOO_MANY: Final = "too many transactional streams"
 TOO_MANY_OF_ADDRESS: Final = "too many transactional streams from one address"
 TOO_LONG: Final = "name too long for a transactional stream"
@@ -38,7 +38,7 @@ MAX_NAME: Final = 1024
 NEVER_LATE: Final = 0xFFFFFFFF
 # The number of no queue.
 NO_QUEUE_NUMBER: Final = 0
-# How much the clock may be put back without harm.
+# How much the clock may be set back without harm.
 _CLOCK_SECONDS: Final = 86_400
 
 _KEY: Final = Struct("<I16sB")
@@ -53,7 +53,7 @@ _TRANSPORTS: Final = {
     4: Transport.MULTICAST,
 }
 _TRANSPORT_NUMBERS: Final = {transport: number for number, transport in _TRANSPORTS.items()}
-# Where receipts of an earlier sequence go: two lengths, each with its text after them.
+# Destinations of receipts of an earlier sequence: two lengths, each with its text after them.
 _FORMER: Final = Struct("<BH")
 MAX_FORMER_RECEIPTS: Final = 4
 # Version 0.1.0: queue and sender; sequence, number, last access, rejections, length, late after.
@@ -63,12 +63,12 @@ _OLD_VALUE: Final = Struct("<QIdIHI")
 
 @dataclass(slots=True)
 class IncomingTransactionalTransferInfo:
-    """How far one stream got ([MS-MQDMPR] 3.1.1.5, [MC-MQSRM] 3.1.1.1.6).
+    """The progress of one stream ([MS-MQDMPR] 3.1.1.5, [MC-MQSRM] 3.1.1.1.6).
 
     Kept as a state row in the same batch as the last message of it. `sequence_identifier` is empty
     before the first message, `receipts_to` unless the sender named a queue for receipts. `address`
-    is where it first came from; after `late_after`, in seconds since 1970, each of its messages is
-    too late. `queue` is NO_QUEUE_NUMBER while no queue of this name takes its messages.
+    is the source of its first message; after `late_after`, in seconds since 1970, its messages
+    are too late. `queue` is NO_QUEUE_NUMBER while no queue of this name takes its messages.
     """
 
     queue: int
@@ -82,7 +82,7 @@ class IncomingTransactionalTransferInfo:
     address: str = ""
     late_after: int = 0
     receipts_to: str = ""
-    # Where receipts of earlier sequences go, if elsewhere: their messages may still be here.
+    # Destinations of receipts of earlier sequences, if different: their messages may still be here.
     former_receipts: tuple[tuple[bytes, str], ...] = ()
 
     @property
@@ -94,7 +94,7 @@ class IncomingTransactionalTransferInfo:
 
     @property
     def sender_and_name(self) -> bytes:
-        """What stays the same when the queue is deleted and created again."""
+        """The key part that stays the same when the queue is deleted and created again."""
         return self.key[4:]
 
     def serialize(self) -> bytes:
@@ -190,7 +190,7 @@ class IncomingTransactionalTransferInfo:
             self.former_receipts = former[-MAX_FORMER_RECEIPTS:]
 
     def receipts_of(self, sequence: bytes) -> str:
-        """Where receipts of one sequence of the stream go; empty if that is not known."""
+        """The destination of receipts of one sequence of the stream; empty if unknown."""
         for former, url in self.former_receipts:
             if former == sequence:
                 return url
@@ -203,7 +203,7 @@ class IncomingTransactionalTransferInfo:
 
 
 def _parse_former(value: bytes, at: int) -> tuple[tuple[bytes, str], ...]:
-    """Where receipts of earlier sequences go; an older row ends before it."""
+    """The destinations of receipts of earlier sequences; an older row ends before them."""
     former = []
     while at < len(value):
         sequence, url = _FORMER.unpack_from(value, at)
@@ -214,11 +214,11 @@ def _parse_former(value: bytes, at: int) -> tuple[tuple[bytes, str], ...]:
     return tuple(former)
 
 
-# How many there are
+# Limits
 
 
 class StreamCount:
-    """How many streams there are, in all and by the address that they first came from."""
+    """The number of streams, in total and by the address of their first message."""
 
     __slots__ = ("_by_address", "total")
 
@@ -241,7 +241,7 @@ class StreamCount:
 
 
 class AbandonedStreams:
-    """The streams to names that lead to no queue, by sender and name; the longest unused first."""
+    """The streams to names without a queue, by sender and name; the longest unused first."""
 
     __slots__ = ("_by_address", "_streams")
 
@@ -272,7 +272,7 @@ class AbandonedStreams:
             del self._by_address[stream.address]
 
     def touch(self, stream: IncomingTransactionalTransferInfo) -> None:
-        """A stream was used: it becomes the last to go."""
+        """Mark a stream as used: it becomes the last to be deleted."""
         self.remove(stream)
         self.add(stream)
 
@@ -295,7 +295,7 @@ def find_stream(
 ) -> IncomingTransactionalTransferInfo:
     """The known stream with the sender and the name of this one, else this one.
 
-    An abandoned stream goes on with the queue, if there is one.
+    An abandoned stream continues with the queue, if there is one.
     """
     known = find_known(state, queue, stream)
     if known is None:
@@ -324,7 +324,7 @@ def _give_to(state: State, stream: IncomingTransactionalTransferInfo, queue: int
 def add_stream(
     state: State, queue: Queue | None, stream: IncomingTransactionalTransferInfo
 ) -> str | None:
-    """A new stream begins, without a queue an abandoned one; if there is no room, return why.
+    """Begin a stream, without a queue an abandoned one; return the reason if there is no room.
 
     Abandoned streams make room.
     """
@@ -353,14 +353,14 @@ def _make_room(state: State, address: str | None = None) -> bool:
 
 
 def store_stream(state: State, stream: IncomingTransactionalTransferInfo) -> None:
-    """Write down how far a stream got."""
+    """Store the progress of a stream."""
     state.outbox.batch.set_row(Table.STREAMS, stream.key, stream.serialize())
     if stream.queue == NO_QUEUE_NUMBER:
         state.abandoned_streams.touch(stream)
 
 
 def forget_stream(state: State, stream: IncomingTransactionalTransferInfo) -> None:
-    """Nobody will go on with a stream, or it never began."""
+    """Delete a stream that will not continue, or never began."""
     if stream.queue == NO_QUEUE_NUMBER:
         state.abandoned_streams.remove(stream)
     else:
@@ -370,7 +370,7 @@ def forget_stream(state: State, stream: IncomingTransactionalTransferInfo) -> No
 
 
 def forget_old_streams(state: State) -> None:
-    """Forget the streams that nobody has used for long and that protect nothing any more.
+    """Delete the streams that were unused for long and that protect nothing any more.
 
     Once the time of all its messages to reach the queue is over, a copy of one would be refused
     for being late. Choice: [MS-MQQB] has no end for these rows.
@@ -386,7 +386,7 @@ def forget_old_streams(state: State) -> None:
 
 
 def recover_streams(state: State, rows: dict[bytes, bytes], old: dict[bytes, bytes]) -> None:
-    """Take over the streams from the store; rows of version 0.1.0 are written anew.
+    """Restore the streams from the store; rows of version 0.1.0 are converted.
 
     Raises:
         StoreError: a later version of the program wrote a row, or one names a missing queue.
@@ -412,7 +412,7 @@ def recover_streams(state: State, rows: dict[bytes, bytes], old: dict[bytes, byt
 
 
 def _rename(state: State, stream: IncomingTransactionalTransferInfo) -> None:
-    """A stream to no direct name, as version 0.1.0 stored it: with the path of the queue."""
+    """Give a stream that version 0.1.0 stored by the path of its queue the format name."""
     queue = state.queues.get(stream.queue)
     if queue is None or stream.format_name != queue.path:
         return
