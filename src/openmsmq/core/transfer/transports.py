@@ -1,4 +1,4 @@
-"""The transports: how a message can come here and leave."""
+"""The transports on which messages arrive and leave."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openmsmq.wire.scalars import GUID_NULL
 
 
 class Transport(StrEnum):
-    """How a message travels; the names that users see."""
+    """The transport of a message; the names are shown to users."""
 
     LOCAL = "local"
     BINARY = "binary"
@@ -22,9 +22,9 @@ class Transport(StrEnum):
 
 
 class Origin(NamedTuple):
-    """Where messages come from: the transport, the address, and who is at the other end.
+    """The origin of messages: the transport, the address, and the peer.
 
-    `queue_manager` is what the transport knows of its peer; it need not be the source of a message.
+    `queue_manager` is the peer known to the transport; it need not be the source of a message.
     """
 
     transport: Transport
@@ -41,7 +41,7 @@ _DIRECT: Final = {
 
 
 def transport_of(name: FormatName) -> Transport:
-    """Which transport carries messages to a queue of this name on another machine."""
+    """The transport for messages to a queue of this name on another machine."""
     if isinstance(name, MulticastFormatName):
         return Transport.MULTICAST
     if isinstance(name, DirectFormatName):

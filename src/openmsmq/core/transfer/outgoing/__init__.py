@@ -1,1 +1,1 @@
-"""The one way out: outgoing queues, their states, streams, sequences and redirections."""
+"""The sending side: outgoing queues, their states, streams, sequences and redirections."""

@@ -1,4 +1,4 @@
-"""What leaves outgoing queues: which of them sends next, packets, and what is known of each."""
+"""Departures: the order in which outgoing queues send, packets, and the state of each message."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from .stream import OutgoingStream
 
-    # The greater priority comes first, then the older message; the number of a queue is its own.
+    # The greater priority comes first, then the older message; the number of a queue is unique.
     _Entry = tuple[int, int, int, OutgoingStream]
 
 
 class OutgoingMessagePosition:
     """A transactional message that was sent and waits for acknowledgments ([MS-MQQB] 3.1.1.3.1.2).
 
-    A plain message stands for itself: the end of it is that it was delivered.
+    A plain message is finished when it is delivered.
     """
 
     __slots__ = (
@@ -47,9 +47,9 @@ class OutgoingMessagePosition:
         self.tx_sequence_id = history.tx_sequence_id
         self.tx_sequence_number = history.tx_sequence_number
         self.previous = 0
-        # The other side has it; with SRMP that is what the HTTP response says.
+        # The peer has it; with SRMP the HTTP response says so.
         self.received_session_ack = False
-        # It has it in its place; with SRMP the stream receipt.
+        # The peer has it in sequence; with SRMP the stream receipt says so.
         self.received_order_ack = False
         self.awaits_final_ack = awaits_final_ack
 
@@ -59,7 +59,7 @@ class OutgoingMessagePosition:
 
 
 class Departure:
-    """What leaves now: packets, and a token for each.
+    """Packets to send now, and a token for each.
 
     `depends` is the batch that the next message waits for; 0 if it waits for none. `express` says
     that none of them need survive a crash.
@@ -75,12 +75,12 @@ class Departure:
 
 
 class DispatchCollection:
-    """The outgoing queues of one carrier that have something to send ([MS-MQDMPR] 3.1.1.18).
+    """The outgoing queues of one carrier that have messages to send ([MS-MQDMPR] 3.1.1.18).
 
     An entry of the specification is a message. Here it is an outgoing queue with the message at
-    its front, since the messages of a queue are in the order of their priority already: so nothing
-    has to be added or removed for each message. A carrier makes the collection anew when it sends,
-    so what was added, paused or deleted meanwhile counts, and after a restart there is nothing to
+    its front, since the messages of a queue are already in the order of their priority: so nothing
+    is added or removed per message. A carrier builds the collection each time it sends,
+    so that messages added, paused or deleted meanwhile count, and a restart needs no
     repair ([MS-MQDMPR] 3.1.7.3.9).
     """
 
@@ -98,16 +98,16 @@ class DispatchCollection:
 
     @property
     def count(self) -> int:
-        """How many outgoing queues have something to send."""
+        """The number of outgoing queues that have messages to send."""
         return len(self._entries)
 
     @property
     def first(self) -> OutgoingStream:
-        """The outgoing queue that sends next; only if there is one."""
+        """The outgoing queue that sends next; call it only if there is one."""
         return self._entries[0][3]
 
     def sent(self) -> None:
-        """The first queue sent a message: it waits for its turn with the next one."""
+        """The first queue sent a message: its next one waits for its turn."""
         entry = _entry(self._entries[0][3])
         if entry is None:
             heappop(self._entries)
@@ -120,7 +120,7 @@ class DispatchCollection:
 
 
 def _entry(stream: OutgoingStream) -> _Entry | None:
-    """The place of an outgoing queue; None if nothing of it may leave."""
+    """The sort key of an outgoing queue; None if none of its messages may leave."""
     queue = stream.queue
     message = queue.lanes.first()
     if message is None or not stream.outgoing.may_transmit:

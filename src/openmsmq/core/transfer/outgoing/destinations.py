@@ -1,4 +1,4 @@
-"""Get Destination Info: where the messages of an outgoing queue can go ([MS-MQQB] 3.1.7.4)."""
+"""Get Destination Info: the next hops of the messages of an outgoing queue ([MS-MQQB] 3.1.7.4)."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -14,10 +14,10 @@ from openmsmq.wire.scalars import GUID_NULL
 
 
 class Destination(NamedTuple):
-    """The queue manager that has a queue, and the next hops on the way there, the best first.
+    """The queue manager that has a queue, and the next hops on the route, the best first.
 
-    `queue_manager` is GUID_NULL if a name only says where it is: then it is the one that answers
-    there. Without next hops nothing says where to connect to.
+    `queue_manager` is GUID_NULL if a name has only an address: then it is the one that answers
+    there. Without next hops there is no address to connect to.
 
     Attributes:
         choice: why these next hops, or why there are none; None for a name that is not routed.
@@ -29,10 +29,10 @@ class Destination(NamedTuple):
 
 
 def find_destination(state: State, name: FormatName, owner: UUID = GUID_NULL) -> Destination | None:
-    """Where messages to this name go; None for a name that leads nowhere.
+    """The destination of messages to this name; None for a name that leads nowhere.
 
     Args:
-        owner: of a public queue, as messages say it that were sent to it before; it counts where
+        owner: of a public queue, as named in messages that were sent to it before; used where
             the directory does not have the queue.
     """
     if isinstance(name, DirectFormatName):
@@ -58,7 +58,7 @@ def find_destination(state: State, name: FormatName, owner: UUID = GUID_NULL) ->
 
 
 def _route(state: State, guid: UUID) -> Destination:
-    """The way as the directory has it; without it, to where the queue manager last called from."""
+    """The route from the directory; without it, to the last address of the queue manager."""
     own = state.local.identifier
     topology = current_topology(state)
     there = topology.machines.get(guid) if topology is not None else None

@@ -1,4 +1,4 @@
-"""Outgoing queues: pause and resume, flow control, and what protocols do with their messages."""
+"""Outgoing queues: pause and resume, flow control, and the functions that protocols use."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _PUBLISHED_KEYS: Final = "public_encryption_key_list"
 
 
 class Outgoing:
-    """The outgoing queues of a queue manager, and whether it talks to others at all."""
+    """The outgoing queues of a queue manager, and whether it is online."""
 
     __slots__ = ("_state",)
 
@@ -97,37 +97,37 @@ class Outgoing:
         resend_table: tuple[float, ...],
         rules: StreamRules = BINARY_RULES,
     ) -> OutgoingStreams:
-        """What a carrier of these transports sends from; see `OutgoingStream`."""
+        """The streams that a carrier of these transports sends; see `OutgoingStream`."""
         return OutgoingStreams(self._state, self, transports, resend_table, rules)
 
     def make_receipt_secret(self) -> int:
-        """Have the secret of receipt tokens; the batch that must be on disk before one is used."""
+        """Create the secret of receipt tokens; return the batch that must be on disk before use."""
         make_secret(self._state)
         return self._state.srmp_secret_stored
 
     def receipt_token(self, queue: Queue) -> str:
-        """What proves that a stream receipt is about messages of an outgoing queue."""
+        """The token that proves that a stream receipt is about messages of an outgoing queue."""
         return token_of(self._state, _outgoing(queue).destination_format_name)
 
     def local_path(self, name: SingleFormatName) -> str:
-        """The path of the queue of this machine that a name means; empty if there is none."""
+        """The path of the queue of this machine with this name; empty if there is none."""
         queue = find_queue(self._state, name)
         return queue.path if queue is not None else ""
 
     def pause(self, queue: Queue, *, caller: Caller) -> None:
-        """Pause Queue: messages may still be added, none leaves."""
+        """Pause Queue: messages may be added, but none leaves."""
         outgoing = self._controlled(queue, caller)
         if change_state(self._state, queue, outgoing, OutgoingInput.PAUSED):
             self._state.outbox.tell(QueuePaused(queue=queue))
 
     def resume(self, queue: Queue, *, caller: Caller) -> None:
-        """Resume Queue: what waited goes out in order."""
+        """Resume Queue: waiting messages are sent in order."""
         outgoing = self._controlled(queue, caller)
         if change_state(self._state, queue, outgoing, OutgoingInput.RESUMED):
             self._state.outbox.tell(QueueResumed(queue=queue))
 
     def delete(self, queue: Queue, *, caller: Caller) -> None:
-        """Forget an outgoing queue that is empty and that no application has open.
+        """Delete an outgoing queue that is empty and that no application has open.
 
         Raises:
             QueueError: MQ_ERROR_ILLEGAL_OPERATION if it is in use.
@@ -155,7 +155,7 @@ class Outgoing:
         check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
         return _outgoing(queue)
 
-    # The way to the destination
+    # The route to the destination
 
     def change(
         self,
@@ -167,7 +167,7 @@ class Outgoing:
         address: str = "",
         error: int | None = None,
     ) -> None:
-        """Note how far the connection of an outgoing queue is; see `change_state`."""
+        """Record the progress of the connection of an outgoing queue; see `change_state`."""
         change_state(
             self._state,
             queue,
@@ -180,7 +180,7 @@ class Outgoing:
         )
 
     def published_keys(self, queue_manager: UUID) -> PublishedKeys:
-        """RemoteQMPublicKey: what the directory has of another queue manager.
+        """RemoteQMPublicKey: the keys that the directory has of another queue manager.
 
         Raises:
             CannotEncrypt: the directory has no keys of it, or cannot be read.
@@ -200,7 +200,7 @@ class Outgoing:
         return PublishedKeys.parse(machine.public_encryption_key_list)
 
     def find_destination(self, queue: Queue) -> Destination | None:
-        """Which queue manager has the queue, and the next hops on the way there.
+        """The queue manager that has the queue, and the next hops on the route.
 
         None when the name leads nowhere.
         """
@@ -213,12 +213,12 @@ class Outgoing:
 
     @property
     def topology_version(self) -> int:
-        """Another number after each change of the directory; 0 without one."""
+        """A number that differs after each change of the directory; 0 without one."""
         current_topology(self._state)
         return self._state.topology.version if self._state.topology is not None else 0
 
     def set_destination(self, queue: Queue, queue_manager: UUID) -> None:
-        """Note which queue manager has the queue: only it says what became of messages."""
+        """Record the queue manager that has the queue: only its acknowledgments are accepted."""
         outgoing = _outgoing(queue)
         if outgoing.destination != queue_manager:
             outgoing.destination = queue_manager
@@ -227,7 +227,7 @@ class Outgoing:
 
     @property
     def online(self) -> bool:
-        """Whether this queue manager talks to others."""
+        """Whether this queue manager is online."""
         return self._state.local.connection_active
 
     def set_online(self, *, active: bool, caller: Caller) -> None:
@@ -237,7 +237,7 @@ class Outgoing:
         self._state.outbox.tell(ConnectionActiveChanged(active=active))
 
     def set_throttled(self, *, throttled: bool) -> None:
-        """Begin and End Flow Control: whether new messages are refused for want of room."""
+        """Begin and End Flow Control: whether new messages are refused for lack of room."""
         self._state.local.throttled = throttled
         self._state.outbox.tell(FlowControlChanged(throttled=throttled))
 
@@ -257,12 +257,12 @@ class Outgoing:
         return show(self._state, messages)
 
     def lock_front(self, queue: Queue, count: int, holder: object) -> None:
-        """Keep the next messages, which are on their way, until it is known what became of them."""
+        """Hold the next messages, which are being sent, until their fate is known."""
         for message in queue.lanes.take(count, queue.total_bytes):
             queue.hold(message, holder)
 
     def release(self, messages: Iterable[Message]) -> None:
-        """Messages on their way did not arrive: back in place, unless their time is over."""
+        """Messages in transit did not arrive: back in place, unless their time is over."""
         state = self._state
         purged: list[Message] = []
         back: list[Message] = []
@@ -278,7 +278,7 @@ class Outgoing:
         expire_now(state, back)
 
     def await_final_ack(self, message: Message, *, expires: bool) -> None:
-        """A message was delivered; its copy stays until the FinalAck says what became of it.
+        """A message was delivered; its copy stays until the FinalAck reports its fate.
 
         With `expires` it waits only until its time to be received is over.
         """
@@ -299,7 +299,7 @@ class Outgoing:
         return [message for message in queue.locked.values() if is_awaiting_final_ack(message)]
 
     def expire(self, messages: Iterable[Message]) -> None:
-        """Give up those of the messages whose time is over."""
+        """Expire those of the messages whose time is over."""
         expire_now(self._state, messages)
 
     def end_sequence(self, queue: Queue) -> None:
@@ -316,7 +316,7 @@ class Outgoing:
     ) -> int:
         """Messages are delivered (ACK_REACH_QUEUE, ACK_RECEIVE) or failed (a negative class).
 
-        Source journal, dead letters and negative acknowledgments follow from it; the last not if
+        Source journal, dead letters and negative acknowledgments follow; the last not if
         the destination has `acknowledged` it already. Returns the batch that stores it.
         """
         live = [message for message in messages if message.state != _DELETED]
@@ -341,7 +341,7 @@ class Outgoing:
         return self._state.outbox.pending(self._state.ordinals.depends())
 
     def new_message_id(self) -> int:
-        """A message identifier for a packet of a protocol that is no message of a queue."""
+        """A message identifier for a packet of a protocol that is not a message of a queue."""
         return self._state.ordinals.take(1, self._state.outbox) + 1 & 0xFFFFFFFF
 
 

@@ -1,7 +1,7 @@
-"""The unguessable part of the URLs to which stream receipts come ([MC-MQSRM] 2.2.5.3.4).
+"""The unguessable part of the URLs for stream receipts ([MC-MQSRM] 2.2.5.3.4).
 
 A receiver keeps the URL of `<sendReceiptsTo>` with its query and sends every receipt of the stream
-there. The query proves that a receipt is from a machine that has got messages of the stream.
+there. The query proves that a receipt is from a machine that has received messages of the stream.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TOKEN_SIZE: Final = 16
 
 
 def make_secret(state: State) -> None:
-    """Have a secret for tokens: it is made once and survives every restart."""
+    """Ensure a secret for tokens: it is created once and survives every restart."""
     if not state.srmp_secret:
         state.srmp_secret = state.guids().bytes + state.guids().bytes
         state.outbox.batch.set_row(Table.SRMP, _SECRET_KEY, state.srmp_secret)
@@ -28,7 +28,7 @@ def make_secret(state: State) -> None:
 
 
 def recover_secret(state: State, rows: dict[bytes, bytes]) -> None:
-    """Take over the secret from the store."""
+    """Restore the secret from the store."""
     state.srmp_secret = rows.get(_SECRET_KEY, b"")
 
 

@@ -1,6 +1,6 @@
 """Redirections of messages over HTTP ([MC-MQSRM] 3.1.1.1.7 to 3.1.1.1.10).
 
-A redirection has the URL that a message or a stream names, and another one that is used instead.
+A redirection has the URL that a message or a stream names, and another one that replaces it.
 A `*` at the end of the first stands for any rest. Where several match, the longest wins.
 """
 
@@ -27,7 +27,7 @@ _WEB: Final = ("http://", "https://")
 
 
 class RedirectionKind(StrEnum):
-    """What a redirection is about."""
+    """The kind of a redirection."""
 
     INBOUND = "inbound"
     OUTBOUND = "outbound"
@@ -36,7 +36,7 @@ class RedirectionKind(StrEnum):
     FORWARD = "forward"
 
 
-# Kinds that only name what they are about: no other URL is used instead.
+# Kinds without a replacement URL.
 _WITHOUT_TO: Final = frozenset((RedirectionKind.EXCEPTION, RedirectionKind.FORWARD))
 
 
@@ -48,7 +48,7 @@ class Redirection(NamedTuple):
     target: str = ""
 
     def matches(self, url: str) -> bool:
-        """Whether it is about this URL."""
+        """Whether it applies to this URL."""
         pattern = self.source.casefold()
         if pattern.endswith("*"):
             return url.casefold().startswith(pattern[:-1])
@@ -63,7 +63,7 @@ class Redirections:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    # What people do
+    # Administration
 
     def listed(self, *, caller: Caller) -> list[Redirection]:
         """All redirections."""
@@ -74,7 +74,7 @@ class Redirections:
         """Add a redirection; one of this kind and source is replaced.
 
         Raises:
-            QueueError: it is not one, or there are too many.
+            QueueError: it is invalid, or there are too many.
         """
         check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
         redirection = Redirection(_kind(kind), source, target)
@@ -93,7 +93,7 @@ class Redirections:
         """Remove a redirection.
 
         Raises:
-            QueueError: there is none of this kind and source.
+            QueueError: no redirection has this kind and source.
         """
         check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
         others = self._without(Redirection(_kind(kind), source))
@@ -119,15 +119,15 @@ class Redirections:
         row = "\n".join(lines).encode()
         self._state.outbox.batch.set_row(Table.SRMP, _ROW_KEY, row)
 
-    # What protocols ask
+    # Queries of protocols
 
     @property
     def any(self) -> bool:
-        """Whether there are redirections at all."""
+        """Whether there are any redirections."""
         return bool(self._state.redirections)
 
     def inbound(self, url: str) -> str:
-        """Where a message that came for a queue here goes instead; empty for nowhere else."""
+        """The new destination of a message that came for a queue here; empty for none."""
         return find_target(self._state, RedirectionKind.INBOUND, url)
 
     def outbound(self, url: str) -> str:
@@ -137,16 +137,16 @@ class Redirections:
         return find_target(self._state, RedirectionKind.OUTBOUND, url)
 
     def receipts(self, url: str) -> str:
-        """Where receipts of streams to this URL go; empty for the order queue."""
+        """The destination of receipts of streams to this URL; empty for the order queue."""
         return find_target(self._state, RedirectionKind.RECEIPTS, url)
 
     def forwards(self, url: str) -> bool:
-        """Whether a message for another machine is taken and sent on."""
+        """Whether a message for another machine is accepted and forwarded."""
         return find(self._state, RedirectionKind.FORWARD, url) is not None
 
 
 def find(state: State, kind: RedirectionKind, url: str) -> Redirection | None:
-    """The redirection of a URL: of those that match, the one that says most."""
+    """The redirection of a URL: the longest of those that match."""
     matching = [
         redirection
         for redirection in state.redirections
@@ -156,13 +156,13 @@ def find(state: State, kind: RedirectionKind, url: str) -> Redirection | None:
 
 
 def find_target(state: State, kind: RedirectionKind, url: str) -> str:
-    """The URL that is used instead of one; empty for none."""
+    """The replacement of a URL; empty for none."""
     redirection = find(state, kind, url)
     return redirection.target if redirection is not None else ""
 
 
 def recover_redirections(state: State, rows: dict[bytes, bytes]) -> None:
-    """Take over the redirections from the store."""
+    """Restore the redirections from the store."""
     for line in rows.get(_ROW_KEY, b"").decode().splitlines():
         kind, source, target = line.split("\t")
         state.redirections.append(Redirection(RedirectionKind(kind), source, target))
@@ -179,10 +179,10 @@ def _kind(text: str) -> RedirectionKind:
 
 
 def check_redirection(redirection: Redirection) -> None:
-    """Refuse what is not a redirection.
+    """Refuse an invalid redirection.
 
     Raises:
-        QueueError: a URL is wrong, or one is named that the kind does not have.
+        QueueError: a URL is wrong, or the kind takes no target.
     """
     kind, source, target = redirection
     if source != "*":

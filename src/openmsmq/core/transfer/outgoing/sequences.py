@@ -1,7 +1,7 @@
 """Transactional sequences of outgoing queues ([MS-MQQB] 3.1.1.3.1, 3.1.1.5).
 
 A message gets its number when its transaction commits, in the batch that stores it. So no crash
-can give its number to another message, and a message that is sent again has the number it had.
+can give its number to another message, and a message that is sent again keeps its number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
 
 _ROW: Final = Struct("<QI?")
-# As version 0.1.0 stored it, without the mark.
+# The format of version 0.1.0, without the mark.
 _OLD_ROW: Final = Struct("<QI")
 _LAST: Final = Struct("<Q")
 # The row with the last sequence of all queues; the others have the number of a queue as key.
@@ -35,7 +35,7 @@ class OutgoingSequence:
     """The active sequence of one outgoing queue: TxSequenceID as a number, last number given.
 
     `opened` says that the destination has the first message, for transports on which no other
-    message can open a stream; batch `opened_stored` has that mark.
+    message can open a stream; batch `opened_stored` contains that mark.
     """
 
     __slots__ = ("identifier", "last", "opened", "opened_stored")
@@ -48,12 +48,12 @@ class OutgoingSequence:
 
 
 def number_messages(state: State, queue: Queue, messages: Iterable[Message]) -> None:
-    """Give messages of this queue manager the next numbers, in their order.
+    """Assign the next numbers to messages of this queue manager, in their order.
 
     The caller stores the messages.
     """
     if queue.outgoing is not None:
-        # [MS-MQQB] 3.1.7.1.3: what is only forwarded keeps the numbers of its source.
+        # [MS-MQQB] 3.1.7.1.3: forwarded messages keep the numbers of their source.
         number_own(
             state,
             queue,
@@ -66,7 +66,7 @@ def number_messages(state: State, queue: Queue, messages: Iterable[Message]) -> 
 
 
 def number_own(state: State, queue: Queue, messages: Iterable[Message]) -> None:
-    """Give transactional messages that this queue manager has stamped the next numbers."""
+    """Assign the next numbers to transactional messages that this queue manager has stamped."""
     outgoing = queue.outgoing
     if outgoing is None:
         return
@@ -95,9 +95,9 @@ def open_sequence(state: State, queue: Queue, sequence: OutgoingSequence) -> Non
 
 
 def restart_sequence(state: State, queue: Queue) -> None:
-    """The first message of a sequence is gone and no other has left: begin a new one.
+    """The first message of a sequence was removed and no other was sent: begin a new one.
 
-    The messages that are left take the numbers from 1 on, in their order.
+    The remaining messages get the numbers from 1 on, in their order.
     """
     end_sequence(state, queue)
     messages = [message for message in queue.lanes if message.transactional]
@@ -128,7 +128,7 @@ def end_sequence(state: State, queue: Queue) -> None:
 
 
 def recover_sequences(state: State, rows: dict[bytes, bytes], *, restored: bool) -> None:
-    """Take over the sequences from the store; a restored copy begins new ones."""
+    """Restore the sequences from the store; a restored copy begins new ones."""
     last = rows.get(_LAST_KEY)
     if last is not None:
         state.last_tx_sequence = _LAST.unpack(last)[0]
@@ -157,7 +157,7 @@ def _parse(row: bytes) -> OutgoingSequence:
 
 
 def renumber_restored(state: State) -> None:
-    """Messages of a restored copy go into new sequences, in the order they have."""
+    """Put messages of a restored copy into new sequences, in their order."""
     for queue in state.outgoing.values():
         messages = [message for message in queue.lanes if message.transactional]
         number_messages(state, queue, messages)

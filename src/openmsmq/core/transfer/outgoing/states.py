@@ -1,8 +1,8 @@
 """The states of an outgoing queue as one table, the same for every transport.
 
 [MS-MQDMPR] 3.1.1.3 names the states, [MS-MQQB] 3.1.5 and [MC-MQSRM] 3.1.5 say when they change.
-`change_state` is the only place that changes one: it notes ConnectionHistory and keeps the reason
-in words why messages wait.
+`change_state` is the only place that changes one: it adds to ConnectionHistory and keeps the
+reason why messages wait, as text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class OutgoingInput(Enum):
-    """What happens to an outgoing queue."""
+    """An input of the state machine of an outgoing queue."""
 
     CONNECTING = "a connection to a next hop is being made"
     REACHED = "a next hop has accepted the connection"
@@ -49,7 +49,7 @@ class OutgoingInput(Enum):
 class Transition(NamedTuple):
     """The next state, and why messages wait in it; None keeps the reason.
 
-    `status` is what ConnectionHistory gets unless the input brings a status of its own.
+    `status` is the entry for ConnectionHistory unless the input has a status of its own.
     """
 
     state: QueueState
@@ -81,7 +81,7 @@ _In = OutgoingInput
 _S = QueueState
 _Row = dict[OutgoingInput, Transition]
 STATES: Final = tuple(state for state in QueueState if state is not QueueState.LOCAL_CONNECTION)
-# What an outgoing queue does in every state in which messages may leave. After a failure the
+# The transitions in every state in which messages may leave. After a failure the
 # reason stays until the next attempt gets further.
 _TRANSFERRING: Final[_Row] = {
     _In.CONNECTING: Transition(_S.WAITING),
@@ -106,12 +106,12 @@ _TRANSFERRING: Final[_Row] = {
     _In.PAUSED: Transition(_S.ONHOLD, HELD_REASONS[_S.ONHOLD]),
     _In.LOCKED: Transition(_S.LOCKED, HELD_REASONS[_S.LOCKED]),
 }
-# What ConnectionHistory gets in any state. [MS-MQQB] 3.1.7.1.5.1: the others go on.
+# The entry for ConnectionHistory in any state. [MS-MQQB] 3.1.7.1.5.1: the others go on.
 _NOTED: Final = {
     **{outgoing_input: transition.status for outgoing_input, transition in _TRANSFERRING.items()},
     _In.NOT_ENCRYPTED: ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE,
 }
-# A paused or locked queue keeps its state whatever its connection does.
+# A paused or locked queue keeps its state regardless of its connection.
 _CHANGES: Final[dict[QueueState, _Row]] = {
     **{state: _TRANSFERRING for state in STATES if state not in HELD_REASONS},
     _S.INACTIVE: {**_TRANSFERRING, _In.CONNECTING: Transition(_S.WAITING, "connecting")},
@@ -143,13 +143,13 @@ def change_state(
     address: str = "",
     error: int | None = None,
 ) -> bool:
-    """Something happens to an outgoing queue; whether its state is another one now.
+    """Process an input of an outgoing queue; return whether its state has changed.
 
     Args:
-        status: what ended a session or an attempt, for ConnectionHistory.
-        reason: the same in words, if there are better ones than those of the status.
-        address: of the next hop that it happened with.
-        error: an HRESULT for ConnectionHistory, if there is a better one than MQ_ERROR.
+        status: the end of a session or an attempt, for ConnectionHistory.
+        reason: a text that replaces that of the status.
+        address: the address of the next hop.
+        error: an HRESULT for ConnectionHistory that replaces MQ_ERROR.
     """
     before = outgoing.state
     transition = TRANSITIONS[before, what]

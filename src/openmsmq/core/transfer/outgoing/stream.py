@@ -1,8 +1,8 @@
-"""The one way out: the messages of an outgoing queue on their way, whatever carries them.
+"""OutgoingStream: the messages of an outgoing queue in transit, on any transport.
 
-How to drive it
-    `take` what may leave now, and send it. Each message has a token: say `arrived` when the other
-    side has it, `delivered` when it has it for good, `release` when it must leave again. An
+How to use it
+    `take` messages that may leave now, and send them. Each message has a token: call `arrived` when
+    the peer has it, `delivered` when the peer has stored it, `release` to send it again. An
     acknowledgment of a transactional stream (OrderAck, stream receipt) is `acknowledged`, that of
     a single message of it (FinalAck, final stream receipt) is `final`. Call `resend_due` when
     `resend_at` is over.
@@ -50,13 +50,13 @@ AwaitingFinalAck = dict[tuple[int, int], Message]
 
 
 class OutgoingStream:
-    """How far the messages of one outgoing queue are.
+    """The progress of the messages of one outgoing queue.
 
     Args:
         awaiting: the AwaitingFinalACKTable that it shares with others, by sequence and number.
-        resend_table: seconds after which what is not acknowledged in order is sent again, the
+        resend_table: seconds after which messages not acknowledged in order are sent again, the
             first time, the second time and so on.
-        rules: of the protocol.
+        rules: the rules of the protocol.
     """
 
     __slots__ = (
@@ -97,7 +97,7 @@ class OutgoingStream:
         self._resend_table = resend_table
         self.queue = queue
         self.outgoing = outgoing
-        # What was sent: plain messages, and transactional ones in order by their numbers.
+        # Messages that were sent: plain ones, and transactional ones in order by their numbers.
         self.plain: dict[Message, None] = {}
         self.ordered: dict[int, OutgoingMessagePosition] = {}
         # Messages that were delivered and wait for a FinalAck.
@@ -106,9 +106,9 @@ class OutgoingStream:
         self.last_ack = 0
         self.last_ack_time = 0
         self.last_ack_count = 0
-        # The highest number of the active sequence that may have left, before a restart too.
+        # The highest number of the active sequence that may have left, including before a restart.
         self.last_sent = outgoing.sequence.last if outgoing.sequence is not None else 0
-        # The number in front of the next message, when none is in flight.
+        # The number before the next message, when none is in flight.
         self.predecessor = 0
         self._resend_index = 0
         self.resend_interval = resend_table[0]
@@ -123,23 +123,23 @@ class OutgoingStream:
 
     @property
     def has_work(self) -> bool:
-        """Whether messages wait that may leave."""
+        """Whether messages that may leave are waiting."""
         return self.queue.lanes.count > 0 and self.outgoing.may_transmit
 
     @property
     def unanswered(self) -> list[object]:
-        """The tokens of what was sent and has not arrived, as far as is known."""
+        """The tokens of messages that were sent and have not arrived, as far as known."""
         ordered = [entry for entry in self.ordered.values() if not entry.received_session_ack]
         return [*self.plain, *ordered]
 
     @property
     def unacknowledged(self) -> int:
-        """How many messages were sent that have not arrived."""
+        """The number of messages that were sent and have not arrived."""
         return len(self.unanswered)
 
     @property
     def in_flight(self) -> list[object]:
-        """The tokens of everything that was sent and is not settled."""
+        """The tokens of all messages that were sent and are not settled."""
         return [*self.plain, *self.ordered.values()]
 
     def connected(self) -> None:
@@ -150,10 +150,10 @@ class OutgoingStream:
         self.outgoing.transfer_info.eod_last_ack = None
         self._begin_ladder()
 
-    # What leaves
+    # Sending
 
     def take(self, count: int, max_bytes: int) -> Departure:
-        """What may leave now, up to a count and a size: on disk, in order, in time."""
+        """The messages that may leave now, up to a count and a size: on disk, in order, in time."""
         read = self._read(count, max_bytes)
         if read is None:
             return Departure(0)
@@ -171,7 +171,7 @@ class OutgoingStream:
                 departure.depends = message.stored
                 break
             if traits & TRANSACTIONAL and destination_stored > durable:
-                # Only who is known for sure may acknowledge it after a crash.
+                # After a crash, only a queue manager known for sure may acknowledge it.
                 departure.depends = destination_stored
                 break
             if self._rules.first_opens and traits & TRANSACTIONAL:
@@ -187,7 +187,7 @@ class OutgoingStream:
         return departure
 
     def _read(self, count: int, max_bytes: int) -> Read | None:
-        """The next messages of the queue whose time is not over."""
+        """The next messages of the queue that have not expired."""
         while True:
             read = self._operations.peek(self.queue, max_count=count, max_bytes=max_bytes)
             if read is None:
@@ -202,11 +202,11 @@ class OutgoingStream:
                 return None
 
     def _waits_for(self, message: Message, durable: int) -> int | None:
-        """What a message waits for while its sequence is not open; None if it may leave.
+        """The condition for which a message waits until its sequence is open; None if it may go.
 
-        The first message opens the sequence: until the other side has it, no other leaves, and if
-        it is gone before, those that are left begin another sequence. The result is the batch that
-        must be on disk, 0 for an answer of the other side.
+        The first message opens the sequence: until the peer has it, no other leaves, and if
+        it is deleted before, the rest begins another sequence. The result is the batch that
+        must be on disk, 0 for an answer of the peer.
         """
         sequence = self.outgoing.sequence
         number = message.history.tx_sequence_number if message.history is not None else 0
@@ -237,7 +237,7 @@ class OutgoingStream:
         tokens: list[object] = []
         for message, packet in zip(messages, packets, strict=True):
             history = message.history
-            # What is forwarded for another queue manager has no number of ours.
+            # A message forwarded for another queue manager has no number of ours.
             if (
                 message.traits & TRANSACTIONAL
                 and history is not None
@@ -253,7 +253,7 @@ class OutgoingStream:
     def _order(
         self, message: Message, history: History, packet: bytes, tokens: list[object]
     ) -> bytes:
-        """The packet of a transactional message, with its place in the stream."""
+        """The packet of a transactional message, with its position in the stream."""
         view = UserMessage(packet)
         rules = self._rules
         position = OutgoingMessagePosition(
@@ -276,25 +276,25 @@ class OutgoingStream:
         return patch_place(view, position.tx_sequence_id, number, position.previous)
 
     def _previous_number(self, number: int) -> int:
-        """The number of the transactional message in front of this one.
+        """The number of the preceding transactional message.
 
-        [MS-MQQB] 3.1.7.1.3: of those that are still there, so that gaps are bridged. What is sent
-        again follows nothing if all before it is settled: so it is accepted, too, by a receiver
+        [MS-MQQB] 3.1.7.1.3: of those that still exist, so that gaps are bridged. A message sent
+        again has no predecessor if all before it are settled: so it is accepted even by a receiver
         that has lost its stream.
         """
         if self.ordered:
             return next(reversed(self.ordered))
         if self._rules.first_opens:
             # [MC-MQSRM] 3.1.7.2.3: the last acknowledged number. Choice: before the first receipt
-            # it is 1, because nothing else leaves before the other side has that message.
+            # it is 1, because nothing else leaves before the peer has that message.
             return min(max(self.last_ack, 1), number - 1)
         return min(self.predecessor, number - 1)
 
     def release(self, tokens: Iterable[object]) -> None:
-        """Messages that were sent must leave again: they go back in place.
+        """Messages that were sent must be sent again: they go back in place.
 
-        So do the transactional messages that follow one of them: a receiver takes none of these
-        before the one that is missing.
+        So do the transactional messages that follow one of them: a receiver accepts none of these
+        before the missing one.
         """
         messages: list[Message] = []
         first = 0
@@ -317,18 +317,18 @@ class OutgoingStream:
         """Whether this is the copy that was sent last."""
         return self.ordered.get(position.tx_sequence_number) is position
 
-    # What became of it
+    # Results
 
     def deliver_plain(self, messages: list[Message]) -> None:
-        """The other side has plain messages for good."""
+        """The peer has stored plain messages."""
         for message in messages:
             self.plain.pop(message, None)
         self._operations.finish(self.queue, messages, _DELIVERED)
 
     def refused(self, token: object, message_class: int) -> None:
-        """The other side does not take a message: it is given up.
+        """The peer refuses a message: it is given up.
 
-        Those after it in its sequence leave again: their predecessor is another one now.
+        Those after it in its sequence are sent again, as their predecessor has changed.
         """
         if isinstance(token, Message):
             message = token
@@ -346,7 +346,7 @@ class OutgoingStream:
         self.end_if_done()
 
     def acknowledged(self, number: int) -> None:
-        """The other side has all transactional messages up to a number, in order."""
+        """The peer has all transactional messages up to a number, in order."""
         self.last_ack_time = int(self._state.utc)
         self.last_ack_count += 1
         self.last_ack = max(self.last_ack, number)
@@ -394,7 +394,7 @@ class OutgoingStream:
         return None
 
     def final(self, message: Message, message_class: int) -> None:
-        """What became of one message of a sequence: received, or why not."""
+        """The fate of one message of a sequence: received, or why not."""
         history = message.make_history()
         number = history.tx_sequence_number
         if self._awaiting.pop((history.tx_sequence_id, number), None) is not None:
@@ -409,7 +409,7 @@ class OutgoingStream:
         self.end_if_done()
 
     def forget(self, messages: Iterable[Message]) -> None:
-        """Messages left the queue; those that waited for a FinalAck wait no more."""
+        """Messages left the queue; those that awaited a FinalAck no longer do."""
         for message in messages:
             history = message.history
             if history is not None and history.awaiting_final_ack:
@@ -427,7 +427,7 @@ class OutgoingStream:
         # The counts below may include messages that have left the queue in this turn.
         if any(entry.message.lookup_id in locked for entry in self.ordered.values()):
             return
-        # Those that wait for a FinalAck are delivered; somebody may have locked others.
+        # Those that await a FinalAck are delivered; a reader may have locked others.
         if len(locked) <= self.awaiting + len(self.plain):
             self._operations.end_sequence(queue)
             self.ordered.clear()
@@ -438,7 +438,7 @@ class OutgoingStream:
     # Sending again
 
     def _begin_ladder(self) -> None:
-        """What is in flight is over: it was acknowledged, or it is sent again."""
+        """Messages in flight are finished: acknowledged, or sent again."""
         self.predecessor = 0
         self._resend_index = 0
         self.resend_interval = self._resend_table[0]
@@ -447,7 +447,7 @@ class OutgoingStream:
     def _advance_ladder(self, *, further: bool) -> None:
         """[MS-MQQB] 3.1.5.6: the next interval, and the first one when nothing is left.
 
-        `further` says that something is acknowledged that was not.
+        `further` says that more was acknowledged than before.
         """
         if self._rules.order_lengthens:
             self._next_interval()
@@ -467,7 +467,7 @@ class OutgoingStream:
         self.resend_interval = self._resend_table[self._resend_index]
 
     def resend_due(self) -> None:
-        """Transactional Ack Wait Timer: everything that is not acknowledged is sent again."""
+        """Transactional Ack Wait Timer: all unacknowledged messages are sent again."""
         self.resend_at = None
         self.predecessor = 0
         self._next_interval()
@@ -475,10 +475,10 @@ class OutgoingStream:
         self.ordered.clear()
         self._operations.release(messages)
 
-    # What people see
+    # Information for users
 
     def refresh_info(self) -> None:
-        """Bring OutgoingTransferInfo up to date ([MS-MQQB] 3.1.5.6)."""
+        """Update OutgoingTransferInfo ([MS-MQQB] 3.1.5.6)."""
         state = self._state
         info = self.outgoing.transfer_info
         sequence = self.outgoing.sequence

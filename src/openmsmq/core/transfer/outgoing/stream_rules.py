@@ -1,4 +1,4 @@
-"""What each protocol says about transactional messages that were sent."""
+"""The rules of each protocol for transactional messages that were sent."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from openmsmq.core.model.message import Traits
 
 
 class StreamRules(NamedTuple):
-    """Which messages wait for a FinalAck, and what a receiver accepts.
+    """The messages that await a FinalAck, and the messages that a receiver accepts.
 
     Args:
-        final_traits: messages with one of these wait for a FinalAck.
-        final_on_request: so do those that say so in their TransactionHeader.
+        final_traits: messages with one of these await a FinalAck.
+        final_on_request: so do those that ask for it in their TransactionHeader.
         first_opens: a receiver accepts no other message before the first of a sequence.
         order_suffices: an acknowledgment of the order proves that a message has arrived.
-        order_lengthens: each acknowledgment of the order that leaves something unacknowledged makes
-            the time until that is sent again longer, not only each time-out.
-        final_expires: a message waits for a FinalAck until its time to be received is over.
+        order_lengthens: each acknowledgment of the order that leaves unacknowledged messages
+            lengthens the time until they are sent again, not only each time-out.
+        final_expires: a message awaits a FinalAck until its time to be received is over.
     """
 
     final_traits: int
@@ -38,7 +38,7 @@ BINARY_RULES: Final = StreamRules(
     final_expires=False,
 )
 # [MC-MQSRM] 3.1.7.2.3, 3.1.5.1.6.3, figure 6. Choice, where 3.1.5.1.8.2 and notes 17 and 18 differ:
-# only time-outs lengthen, what is acknowledged begins anew. In a steady flow receipts come often.
+# only time-outs lengthen it, an acknowledgment resets it. In a steady flow receipts come often.
 SRMP_RULES: Final = StreamRules(
     int(Traits.NEGATIVE_JOURNALING),
     final_on_request=False,

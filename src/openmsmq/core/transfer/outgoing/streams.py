@@ -1,8 +1,8 @@
 """The outgoing queues that one carrier serves, and acknowledgments of their messages.
 
-An acknowledgment of a transactional message is accepted from the queue manager that has the
-destination queue, whatever session or next hop it came by; a receipt of SRMP if it has the token
-that only that queue manager was told.
+Acknowledgments of a transactional message are accepted only from the queue manager that has the
+destination queue, over any session or next hop; a receipt of SRMP only with the token that was
+sent to that queue manager alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class OutgoingStreams:
     """The streams of the outgoing queues of some transports.
 
     Args:
-        resend_table, rules: of every stream, see `OutgoingStream`.
+        resend_table, rules: those of every stream, see `OutgoingStream`.
     """
 
     __slots__ = (
@@ -86,21 +86,21 @@ class OutgoingStreams:
         self.streams.pop(queue.number, None)
 
     def removed(self, queue: Queue, messages: Iterable[Message] = ()) -> None:
-        """Messages left an outgoing queue, such as those whose time was over."""
+        """Messages left an outgoing queue, such as expired ones."""
         stream = self.streams.get(queue.number)
         if stream is not None:
             stream.forget(messages)
 
-    # What the other side has
+    # Arrivals
 
     def arrived(self, tokens: Iterable[object]) -> None:
-        """The other side has messages, perhaps not on disk yet."""
+        """The peer has messages, perhaps not on disk yet."""
         for token in tokens:
             if isinstance(token, OutgoingMessagePosition):
                 token.received_session_ack = True
 
     def delivered(self, tokens: Iterable[object]) -> None:
-        """The other side has messages for good: those that waited only for that are done."""
+        """The peer has stored messages: those that waited only for that are finished."""
         plain: dict[OutgoingStream, list[Message]] = {}
         ordered: dict[OutgoingStream, list[OutgoingMessagePosition]] = {}
         for token in tokens:
@@ -117,10 +117,10 @@ class OutgoingStreams:
     # Acknowledgments of transactional messages
 
     def acknowledged(self, sequence: int, number: int, proof: UUID | str) -> bool:
-        """A queue manager has all messages of a sequence up to a number; whether it is accepted.
+        """A queue manager has all messages of a sequence up to a number; return the acceptance.
 
         Args:
-            proof: the queue manager that the acknowledgment is from, or the token of a receipt.
+            proof: the queue manager that sent the acknowledgment, or the token of a receipt.
         """
         stream = self._stream_of(sequence)
         if stream is None or not self._believes(stream, proof):
@@ -137,7 +137,7 @@ class OutgoingStreams:
     def final(
         self, sequence: int, number: int, message_id: int, message_class: int, proof: UUID | str
     ) -> bool:
-        """A queue manager says what became of one message; whether it is accepted."""
+        """A queue manager reports the fate of one message; return whether it is accepted."""
         message = self.awaiting.get((sequence, number))
         stream = (
             self.streams[message.queue.number] if message is not None else self._stream_of(sequence)
@@ -146,7 +146,7 @@ class OutgoingStreams:
             return False
         if message is None:
             message = stream.find(number)
-        # Choice: only the destination may say so. Which queue manager that is was on disk before
+        # Choice: only the destination may say so. Its identity was on disk before
         # the message left, so it is known after a restart, too.
         if (
             message is None
@@ -158,18 +158,18 @@ class OutgoingStreams:
         return True
 
     def _believes(self, stream: OutgoingStream, proof: UUID | str) -> bool:
-        """Whether who acknowledges messages of a stream has got them."""
+        """Whether the sender of an acknowledgment has received messages of a stream."""
         if isinstance(proof, UUID):
             return stream.outgoing.destination == proof
         name = stream.outgoing.destination_format_name
-        # A URL that an administrator gives instead has no token.
+        # A URL that an administrator has put in place has no token.
         url = name.partition("=")[2]
         if find_target(self._state, RedirectionKind.RECEIPTS, url):
             return True
         return is_token_of(self._state, name, proof)
 
     def _stream_of(self, sequence: int) -> OutgoingStream | None:
-        """The stream whose active sequence this is."""
+        """The stream with this active sequence."""
         for stream in self.streams.values():
             active = stream.outgoing.sequence
             if active is not None and active.identifier == sequence:

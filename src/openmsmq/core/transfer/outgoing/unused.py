@@ -1,4 +1,4 @@
-"""Outgoing queues that nothing needs are forgotten: misspelt hosts do not stay listed for ever."""
+"""Removal of unused outgoing queues: misspelt hosts do not stay listed for ever."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
 
-# How many outgoing queues are looked at for one that makes room for another.
+# The number of outgoing queues checked to make room for another.
 UNUSED_SEARCH: Final = 64
-# How many are looked at in one call of `forget_unused`.
+# The number checked in one call of `forget_unused`.
 UNUSED_STEP: Final = 1_000
 
 
 def is_unused(queue: Queue) -> bool:
-    """Whether an outgoing queue holds nothing and is held by nothing; a pause is kept."""
+    """Whether an outgoing queue is empty and unreferenced; a paused one is kept."""
     outgoing = queue.outgoing
     return (
         outgoing is not None
@@ -37,7 +37,7 @@ def is_unused(queue: Queue) -> bool:
 
 
 def forget_outgoing(state: State, queue: Queue) -> None:
-    """An empty outgoing queue is no longer listed; the next message to its name makes a new one."""
+    """Remove an empty outgoing queue from the list; the next message to its name adds it again."""
     outgoing = queue.outgoing
     if outgoing is None:
         return
@@ -49,9 +49,9 @@ def forget_outgoing(state: State, queue: Queue) -> None:
 
 
 def drop_unused_outgoing(state: State) -> bool:
-    """Forget one unused outgoing queue to make room; whether one was found.
+    """Remove one unused outgoing queue to make room; return whether one was found.
 
-    Only some are looked at each time, in turn.
+    Only some are checked each time, in turn.
     """
     for key, queue in list(islice(state.outgoing.items(), UNUSED_SEARCH)):
         if is_unused(queue):
@@ -63,9 +63,9 @@ def drop_unused_outgoing(state: State) -> bool:
 
 
 def forget_unused(state: State) -> None:
-    """Forget the outgoing queues that are unused and were so when last looked at.
+    """Remove the outgoing queues that are unused and were so at the last check.
 
-    Many are looked at in several calls.
+    Many are checked in several calls.
     """
     if not state.outgoing or state.now < state.unused_look_at:
         return
