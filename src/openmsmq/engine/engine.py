@@ -1,21 +1,21 @@
 """Engine: the turn of one queue manager, without sockets, threads or a clock.
 
-How to drive it
-    1. `enter` with the time, then let something come in: bytes for a protocol, a request of a
+How to use it
+    1. `enter` with the time, then pass in one input: bytes for a protocol, a request of a
        client, an operation of the queue manager.
     2. `work`: events reach the owners of waiting reads, listeners and carriers, then the outputs
-       send what they have. `has_work` says whether there is anything to do.
+       send. `has_work` says whether there is work.
     3. `take_write`: if it returns a write, carry out `store.write`, in any thread, then `enter`
-       and `written`: what waited for that batch at the gate is released. Then `work` again:
-       carriers send what waited for the disk, after the replies of the gate have left.
+       and `written`: effects that waited for that batch at the gate are released. Then `work`:
+       carriers send messages that waited for the disk, after the replies of the gate.
     4. `take_job`: carry out `run` of each job, in any thread and any order, then `enter` and
-       `job_done`: what waited for its checks is delivered. Then `work` again.
+       `job_done`: messages that waited for their checks are delivered. Then `work` again.
     5. `handle_timer` when `next_timer` says so, then `work`.
 
     `take_step` and `stepped` are the same for the store's own maintenance; `take_step` comes before
     `take_write`, because some steps can only begin between two writes.
 
-    An exception out of the engine means that only a restart knows the state: stop.
+    After an exception out of the engine only a restart restores a known state: stop.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class Gate:
 
     @property
     def holds(self) -> bool:
-        """Whether something waits."""
+        """Whether effects are waiting."""
         return bool(self._held)
 
     def when_durable(self, depends: int, effect: Effect, argument: object) -> None:
@@ -59,7 +59,7 @@ class Gate:
             self._held.setdefault(depends, []).append((effect, argument))
 
     def open(self, number: int) -> None:
-        """All batches up to this number are on disk: release what waited for them."""
+        """All batches up to this number are on disk: release the effects that waited for them."""
         assert number > self.durable_number, "batches become durable in order"  # noqa: S101
         self.durable_number = number
         effects = self._held
@@ -69,11 +69,11 @@ class Gate:
 
 
 MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
-# What must fit besides everything begun before new messages are let in.
+# The space required besides everything begun before new messages are accepted.
 ROOM_BYTES: Final = 4 * 1024 * 1024
-# How long after the last write the store may do work of its own that needs a flush.
+# The pause after the last write before the store may do work of its own that needs a flush.
 QUIET_SECONDS: Final = 0.02
-# How often the store is asked for maintenance while there is none.
+# How often an idle store is asked for maintenance.
 LOOK_SECONDS: Final = 0.05
 
 E = TypeVar("E", bound=Event)
@@ -86,7 +86,8 @@ class Engine:
     """Drives one queue manager over one store.
 
     Args:
-        max_waiting_bytes: of requests that may wait for the disk before no more are carried out.
+        max_waiting_bytes: the size of requests that may wait for the disk before no more are
+        carried out.
     """
 
     __slots__ = (
@@ -122,7 +123,7 @@ class Engine:
         self._outputs: list[tuple[Action, Question]] = []
         self._now = 0.0
         self._writing: tuple[int, Write] | None = None
-        # Whether batches became durable since carriers were told last.
+        # Whether batches became durable since carriers were last notified.
         self._untold = False
         self._quiet_at: float | None = None
         self._step: Step | None = None
@@ -146,31 +147,31 @@ class Engine:
         self._listeners.setdefault(kind, []).append(cast(Listener, listener))
 
     def add_output(self, output: Action, has_output: Question | None = None) -> None:
-        """Call back in each turn, after the events, to send what there is to send.
+        """Call back in each turn, after the events, to send pending output.
 
         Args:
-            has_output: whether there may be something; without it `output` is called always.
+            has_output: whether there may be output; without it `output` is called always.
         """
         self._outputs.append((output, has_output or always))
 
-    # What comes in
+    # Inputs
 
     def enter(self, *, now: float, utc: float) -> None:
-        """Say what time it is; before anything else in a turn."""
+        """Set the time; must come before anything else in a turn."""
         self._now = now
         self.manager.set_time(now=now, utc=utc)
 
     def take_in(self, size: int) -> None:
-        """Requests of this many bytes were carried out."""
+        """Count the bytes of requests that were carried out."""
         self._waiting_bytes += size
 
     @property
     def saturated(self) -> bool:
-        """Whether enough waits for the disk: no more requests for now."""
+        """Whether too many bytes wait for the disk to accept more requests."""
         return self._waiting_bytes >= self._max_waiting_bytes
 
     def when_free(self, action: Action) -> None:
-        """Call back once it is not saturated any more."""
+        """Call back once it is no longer saturated."""
         self._when_free.append(action)
 
     # The turn
@@ -183,7 +184,7 @@ class Engine:
 
     @property
     def has_work(self) -> bool:
-        """Whether something happened, is to be checked or sent; otherwise `work` does nothing."""
+        """Whether there are events, checks or output; otherwise `work` does nothing."""
         if self.manager.has_events or self.manager.incoming.checks.jobs:
             return True
         if self._untold and any(carrier.waits_for_disk for carrier in self._carriers):
@@ -191,7 +192,7 @@ class Engine:
         return any(has_output() for _, has_output in self._outputs)
 
     def work(self) -> None:
-        """Hand out what happened and send what there is to send, until nothing is left."""
+        """Dispatch events and send output, until nothing is left."""
         self._tell_durable()
         self._hand_out_events()
         self._send()
@@ -205,7 +206,7 @@ class Engine:
                 output()
 
     def _hand_out_events(self) -> None:
-        """Tell listeners and carriers what happened, and what follows from it."""
+        """Dispatch events to listeners and carriers, and the events that follow."""
         manager = self.manager
         while manager.has_events:
             for event in manager.take_events():
@@ -216,7 +217,7 @@ class Engine:
                     self._tell_carriers(event)
 
     def _tell_carriers(self, event: Event) -> None:
-        """Tell every carrier, or that of the outgoing queue if the event is about one."""
+        """Notify every carrier, or that of the outgoing queue if the event is about one."""
         queue: Queue | None = getattr(event, "queue", None)
         if queue is not None and queue.outgoing is None:
             return
@@ -229,11 +230,11 @@ class Engine:
 
     @property
     def writing(self) -> tuple[int, Write] | None:
-        """The write under way and the batch it makes durable; 0 is work of the store's own."""
+        """The write in progress and the batch it makes durable; 0 is work of the store's own."""
         return self._writing
 
     def take_write(self) -> Write | None:
-        """Begin the next write; None while one is under way or nothing is to be written."""
+        """Begin the next write; None while one is in progress or there is nothing to write."""
         if self._writing is not None:
             return None
         numbered_batch = self.manager.take_batch()
@@ -270,14 +271,14 @@ class Engine:
         self.watch_room()
 
     def _tell_durable(self) -> None:
-        """Tell carriers that more batches are on disk."""
+        """Notify carriers that more batches are on disk."""
         if self._untold:
             self._untold = False
             for carrier in self._carriers:
                 carrier.durable(now=self._now)
 
     def flush(self) -> None:
-        """Write here and now what the queue manager has built."""
+        """Write the current batches synchronously."""
         while (write := self.take_write()) is not None:
             self._store.write(write)
             self.written()
@@ -289,15 +290,15 @@ class Engine:
         if full != self.manager.throttled:
             self.manager.outgoing.set_throttled(throttled=full)
 
-    # Checks of messages that arrived
+    # Checks of received messages
 
     def take_job(self) -> CheckJob | None:
-        """The next checks for a worker, or None. Many may be under way."""
+        """The next checks for a worker, or None. Many may run at a time."""
         checks = self.manager.incoming.checks
         return checks.take() if checks.jobs else None
 
     def job_done(self, job: CheckJob, error: Exception | None = None) -> None:
-        """A job that was taken has run, or failed: that closes one connection."""
+        """A job has run, or failed, which closes one connection."""
         job.inlet.checked(job, error)
 
     def _tell_received(self, event: ReceptionEnded) -> None:
@@ -306,7 +307,7 @@ class Engine:
     # Maintenance of the store
 
     def take_step(self) -> Step | None:
-        """Begin the next step of maintenance, if one is due and none is under way."""
+        """Begin the next step of maintenance, if one is due and none is in progress."""
         if self._step is not None or self._now < self._look_at:
             return None
         self._step = self._store.maintain()
@@ -325,14 +326,14 @@ class Engine:
     # Time
 
     def next_timer(self) -> float | None:
-        """The monotonic time at which `handle_timer` is to be called next."""
+        """The monotonic time at which `handle_timer` must be called next."""
         due = earlier(self.manager.next_timer(), self._quiet_at)
         for carrier in self._carriers:
             due = earlier(due, carrier.next_timer())
         return due
 
     def handle_timer(self, *, now: float, utc: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""
         self.enter(now=now, utc=utc)
         due = self.manager.next_timer()
         if due is not None and due <= now:
@@ -342,12 +343,12 @@ class Engine:
 
 
 def always() -> bool:
-    """Whether an output that does not say so has something to send."""
+    """Whether an output without `has_output` may have data to send."""
     return True
 
 
 def tell_satisfied(event: ReadSatisfied) -> None:
-    """Give the owner of the read its messages."""
+    """Deliver the messages to the owner of the read."""
     if event.read.tag is not None:
         event.read.tag.satisfied(event)
 

@@ -1,8 +1,8 @@
-"""Streams: TCP connections of a protocol that has no sockets, with TLS if it is wanted.
+"""Streams: TCP connections of a protocol without sockets, with optional TLS.
 
-Whoever speaks with other machines over TCP brings a `StreamProtocol` and drives a `StreamShell`: it
-listens, connects, moves bytes, pauses those who send too much or read too little, and lets the last
-bytes leave before it hangs up. Timers of the protocol are the engine's (`protocol.carrier`).
+A protocol for TCP implements `StreamProtocol` and runs in a `StreamShell`, which listens, connects,
+transfers bytes, pauses peers that send too much or read too little, and lets the last bytes leave
+before it closes. Timers of the protocol are in the engine (`protocol.carrier`).
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from openmsmq.wire.errors import ConfigError
 from .tls_listener import BACKLOG, Refused, TlsListener
 
 CONNECT_SECONDS: Final = 30.0
-# How long a peer may take to read the last bytes before its connection is cut.
+# The time that a peer has to read the last bytes before its connection is cut.
 LINGER_SECONDS: Final = 2.0
 WRITE_HIGH_WATER: Final = 1024 * 1024
-# A peer that is silent for so long is asked, so often, before its connection is cut.
+# A peer that is silent for this time is probed this often before its connection is cut.
 KEEP_ALIVE_SECONDS: Final = 60
 KEEP_ALIVE_INTERVAL_SECONDS: Final = 10
 KEEP_ALIVE_PROBES: Final = 5
@@ -33,10 +33,10 @@ class Host(Protocol):
     """The queue manager's turn of the event loop."""
 
     def tick(self) -> float:
-        """Tell the queue manager what time it is; returns the monotonic time."""
+        """Set the time of the queue manager; return the monotonic time."""
 
     def wake(self) -> None:
-        """There may be something to store or to tell."""
+        """There may be something to store or to report."""
 
 
 class StreamProtocol(Protocol):
@@ -46,28 +46,28 @@ class StreamProtocol(Protocol):
     """
 
     def accept(self, address: str, *, now: float) -> int | None:
-        """A peer connected; returns the number of the connection, or None to refuse it."""
+        """A peer connected; return the number of the connection, or None to refuse it."""
 
     def connected(self, number: int, address: str, *, now: float) -> None:
-        """A connection that was asked for is there."""
+        """A requested connection is open."""
 
     def connect_failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
-        """A connection that was asked for could not be made."""
+        """A requested connection failed."""
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
-        """Bytes came."""
+        """Bytes arrived."""
 
     def may_read(self, number: int) -> bool:
-        """Whether the protocol takes more bytes of a connection at the moment."""
+        """Whether the protocol accepts more bytes of a connection at the moment."""
 
     def connection_lost(self, number: int, *, now: float) -> None:
-        """The other side hung up, or the connection broke."""
+        """The peer closed the connection, or it broke."""
 
     def take_ready(self) -> Sequence[int]:
         """The connections that may have something to send since the last call."""
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; empty if there is nothing to send now."""
+        """The next bytes to send; empty if there are none for now."""
 
 
 Accept = Callable[[str, str, float], int | None]
@@ -75,7 +75,7 @@ Accept = Callable[[str, str, float], int | None]
 
 
 class Stream(asyncio.Protocol):
-    """One TCP connection; `number` names it to the protocol, 0 before it has one and at its end."""
+    """One TCP connection; `number` identifies it to the protocol, 0 before and after its use."""
 
     __slots__ = ("_shell", "_transport", "accept", "full", "number")
 
@@ -122,7 +122,7 @@ class Stream(asyncio.Protocol):
             self._transport.writelines(parts)
 
     def read_on(self, *, wanted: bool) -> None:
-        """Go on reading, or stop for a while."""
+        """Resume or pause reading."""
         transport = self._transport
         if transport is None or transport.is_closing() or transport.is_reading() == wanted:
             return
@@ -132,30 +132,30 @@ class Stream(asyncio.Protocol):
             transport.pause_reading()
 
     def close(self) -> None:
-        """Hang up once what was written has left."""
+        """Close once all written bytes have left."""
         self.number = 0
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
-        """Hang up at once."""
+        """Close at once."""
         self.number = 0
         if self._transport is not None:
             self._transport.abort()
 
 
 class StreamShell:
-    """Moves bytes between TCP connections and a protocol.
+    """Transfers bytes between TCP connections and a protocol.
 
     Args:
-        protocol: decides everything.
-        host: is told whenever something happened.
+        protocol: makes all decisions.
+        host: notified after every input.
         bind: the address to listen on and to connect out from.
-        hosts: addresses of host names, in small letters, that are not resolved otherwise.
+        hosts: addresses of host names, in lower case, that are not resolved otherwise.
         server_tls, client_tls: contexts of TLS; without one connections are plain.
-        refused: told the address of a peer that TLS was not agreed on with, and why.
-        keep_alive: notice within two minutes that the machine of a peer no longer answers.
-        happened: called after everything that a connection told the protocol; None wakes the host.
+        refused: called with the address of a peer whose TLS handshake failed, and the reason.
+        keep_alive: detect within two minutes that the machine of a peer no longer answers.
+        happened: called after every call of the protocol by a connection; None wakes the host.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class StreamShell:
         self._streams: dict[int, Stream] = {}
         self._addresses: dict[int, str] = {}
         self.paused: set[int] = set()
-        # Streams that are hung up but not gone yet.
+        # Streams that are closing.
         self._ending: set[Stream] = set()
         self._gone = asyncio.Event()
         self._listeners: list[asyncio.Server | TlsListener] = []
@@ -204,7 +204,7 @@ class StreamShell:
         accept: Accept | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> str:
-        """Accept connections; returns where. A shell may listen at several ports.
+        """Accept connections; return the address. A shell may listen on several ports.
 
         Args:
             port: the port, or 0 for any.
@@ -213,7 +213,7 @@ class StreamShell:
             tls: the context of TLS of this port; None for that of the shell.
 
         Raises:
-            ConfigError: the port cannot be had.
+            ConfigError: the port cannot be opened.
         """
         tls = tls or self._server_tls
         try:
@@ -232,14 +232,14 @@ class StreamShell:
         return endpoint(plain.sockets[0])
 
     def use_tls(self, server: ssl.SSLContext | None, client: ssl.SSLContext | None) -> None:
-        """Use other certificates for new connections; whether TLS is spoken stays."""
+        """Use other certificates for new connections; the use of TLS does not change."""
         self._client_tls = client
         for listener in self._listeners:
             if isinstance(listener, TlsListener) and server is not None:
                 listener.context = server
 
     async def close(self) -> None:
-        """Hang up and stop; the protocol has been stopped before."""
+        """Close all connections and stop; the protocol has been stopped before."""
         self.closed = True
         for listener in self._listeners:
             listener.close()
@@ -250,14 +250,14 @@ class StreamShell:
             self._end(stream)
         self._streams.clear()
         while self._ending:
-            # What does not end by itself is cut off by its timer.
+            # Connections that do not end by themselves are cut off by their timers.
             self._gone.clear()
             await self._gone.wait()
 
-    # What streams tell
+    # Callbacks of streams
 
     def made(self, stream: Stream, address: str, local_address: str) -> None:
-        """A connection is there."""
+        """A connection is open."""
         now = self._host.tick()
         if stream.number == 0:
             if self.closed:
@@ -277,7 +277,7 @@ class StreamShell:
         self._happened()
 
     def received(self, stream: Stream, data: bytes) -> None:
-        """Bytes came."""
+        """Bytes arrived."""
         self.received_bytes += len(data)
         self._protocol.receive_data(stream.number, data, now=self._host.tick())
         if not self._protocol.may_read(stream.number):
@@ -299,10 +299,10 @@ class StreamShell:
             self._protocol.connection_lost(stream.number, now=self._host.tick())
             self._happened()
 
-    # What the protocol wants
+    # Requests of the protocol
 
     def move_bytes(self) -> None:
-        """Send what the protocol has, and read on where it takes more; once in each turn."""
+        """Send the output of the protocol, and resume reading; once per turn."""
         ready = self._protocol.take_ready()
         if ready:
             now = self._host.tick()
@@ -312,7 +312,7 @@ class StreamShell:
             self._read_on()
 
     def _read_on(self) -> None:
-        """Read from streams again whose bytes the protocol takes now."""
+        """Resume reading from streams whose bytes the protocol accepts now."""
         for number in [number for number in self.paused if self._protocol.may_read(number)]:
             self.paused.discard(number)
             stream = self._streams.get(number)
@@ -329,7 +329,7 @@ class StreamShell:
             stream.write(data)
 
     def hang_up(self, number: int, last: Sequence[bytes] = ()) -> str:
-        """Send the last bytes of a connection, then close it; returns the address of the peer."""
+        """Send the last bytes of a connection, then close it; return the address of the peer."""
         stream = self._streams.pop(number, None)
         self.paused.discard(number)
         if stream is not None:
@@ -339,7 +339,7 @@ class StreamShell:
         return self._addresses.pop(number, "")
 
     def _end(self, stream: Stream) -> None:
-        """Close a stream once what was written has left, or after a while."""
+        """Close a stream once all written bytes have left, or after a while."""
         if stream.is_open:
             self._ending.add(stream)
             self._loop.call_later(LINGER_SECONDS, stream.abort)
@@ -348,7 +348,7 @@ class StreamShell:
     # Connecting
 
     def connect(self, number: int, host: str, port: int) -> None:
-        """Connect to a host; the protocol is told `connected` or `connect_failed`."""
+        """Connect to a host; the protocol gets `connected` or `connect_failed`."""
         self.start(self._connect(number, host, port))
 
     async def _connect(self, number: int, host: str, port: int) -> None:
@@ -374,11 +374,11 @@ class StreamShell:
         self._happened()
 
     def address_of(self, host: str) -> str:
-        """What to resolve for a host: its address in the configuration, or its name."""
+        """The name to resolve for a host: its address in the configuration, or the host itself."""
         return self._hosts.get(host.lower(), host)
 
     def start(self, work: Coroutine[object, object, None]) -> None:
-        """Do something that takes time; it is cancelled at the end."""
+        """Run slow work in a task; it is cancelled at the end."""
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -386,7 +386,7 @@ class StreamShell:
 
 @contextmanager
 def resolving(host: str) -> Iterator[None]:
-    """Report a host name that cannot be encoded for DNS as one that is unknown.
+    """Report a host name that cannot be encoded for DNS as an unknown one.
 
     Raises:
         socket.gaierror: a part of the name is empty or longer than 63 bytes, or has a character
@@ -399,7 +399,7 @@ def resolving(host: str) -> Iterator[None]:
 
 
 def status_of(error: OSError) -> ConnectionStatus:
-    """What a connection history says of a connection that could not be made."""
+    """The text of a failed connection for a connection history."""
     if isinstance(error, socket.gaierror):
         return ConnectionStatus.NAME_RESOLUTION_FAILURE
     if isinstance(error, ssl.SSLError):
@@ -410,7 +410,7 @@ def status_of(error: OSError) -> ConnectionStatus:
 
 
 def endpoint(sock: socket.socket) -> str:
-    """Address and port of a socket that listens."""
+    """Address and port of a listening socket."""
     host, port = sock.getsockname()[:2]
     return f"{host}:{port}"
 

@@ -1,4 +1,4 @@
-"""A port that speaks TLS only, with a bound on those who have connected and not shown it yet."""
+"""A port that speaks TLS only, with a limit on pending handshakes."""
 
 import asyncio
 import socket
@@ -8,9 +8,9 @@ from typing import Final
 
 BACKLOG: Final = 512
 HANDSHAKE_SECONDS: Final = 10.0
-# Each holds a file of this process, which has more to do than to wait for strangers.
+# Each holds a file of this process, which needs files for other purposes, too.
 MOST_HANDSHAKES: Final = 500
-# How long to leave newcomers alone when this process may open no more files.
+# The pause in accepting connections when this process may open no more files.
 PAUSE_SECONDS: Final = 0.2
 
 Factory = Callable[[], asyncio.BaseProtocol]
@@ -18,22 +18,22 @@ Refused = Callable[[str, str], None]
 
 
 class TlsListener:
-    """Accepts connections, and lets them in once TLS is agreed on.
+    """Accepts connections, and passes them on after the TLS handshake.
 
-    Beyond the most that may wait, the one that has waited longest goes: honest peers take
-    milliseconds. Must be made where the event loop runs.
+    Above the limit, the oldest pending handshake is cut off: honest peers take
+    milliseconds. Must be created in a running event loop.
 
     Args:
-        factory: makes what talks to a peer that is in.
-        host: the address to listen at.
+        factory: creates the protocol for an accepted peer.
+        host: the address to listen on.
         port: the port, or 0 for any.
         context: certificate and rules of TLS.
-        refused: told the address of somebody who was not let in, and why.
-        most: how many may wait.
-        seconds: how long one may wait.
+        refused: called with the address of a refused peer, and the reason.
+        most: the limit of pending handshakes.
+        seconds: the time limit of a handshake.
 
     Raises:
-        OSError: the port cannot be had.
+        OSError: the port cannot be opened.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class TlsListener:
     ) -> None:
         self._factory = factory
         self.context = context
-        """Certificate and rules for new connections."""
+        """TLS context for new connections."""
         self._refused = refused
         self._most = most
         self._seconds = seconds
@@ -63,7 +63,7 @@ class TlsListener:
 
     @property
     def waiting(self) -> int:
-        """How many have connected and not agreed on TLS yet."""
+        """The number of pending handshakes."""
         return len(self._waiting)
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class TlsListener:
             task.cancel()
 
     async def _accept(self) -> None:
-        # Closed here, when nothing waits for it any more.
+        # Closed here, when no task waits for it any more.
         with self.socket:
             while True:
                 try:

@@ -22,7 +22,7 @@ class PingAnswerer(asyncio.DatagramProtocol):
 
 
 class PingSender(asyncio.DatagramProtocol):
-    """Sends pings and passes on the answers."""
+    """Sends pings and reports the answers."""
 
     def __init__(self, answered: Callable[[bytes], None]) -> None:
         self._answered = answered

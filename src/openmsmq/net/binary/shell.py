@@ -22,9 +22,9 @@ class BinaryShell:
     """Streams of the binary protocol, and its pings.
 
     Args:
-        protocol: decides everything.
+        protocol: makes all decisions.
         host, bind, hosts, server_tls, client_tls, refused: as for `StreamShell`.
-        disconnected: told why each session ended, with the address of the peer.
+        disconnected: called with the reason and the address of the peer when a session ends.
     """
 
     def __init__(
@@ -53,20 +53,20 @@ class BinaryShell:
             client_tls=client_tls,
             refused=refused,
         )
-        # Whether `turn` has something to do: asked in every turn, by collections that have it.
+        # Whether `turn` has work; this is read in every turn.
         self.has_output: Final = partial(any, (*protocol.outputs, self.streams.paused))
         self._pings: list[asyncio.DatagramTransport] = []
         self._ping_sender: PingSender | None = None
 
     async def close(self) -> None:
-        """Hang up and stop; the protocol has been stopped before."""
+        """Close all connections; the protocol has been stopped before."""
         self.turn()
         for transport in self._pings:
             transport.close()
         await self.streams.close()
 
     def turn(self) -> None:
-        """Do what the protocol asks for; in each turn of the host in which there is something."""
+        """Carry out the requests of the protocol; called in each turn of the host that has some."""
         streams = self.streams
         if streams.closed:
             return
@@ -84,10 +84,10 @@ class BinaryShell:
     # Pings
 
     async def listen_for_pings(self, port: int) -> str:
-        """Answer pings; returns where.
+        """Answer pings; return the address.
 
         Raises:
-            ConfigError: the port cannot be had.
+            ConfigError: the port cannot be opened.
         """
         family = socket.AF_INET6 if ":" in self._bind else socket.AF_INET
         sock = socket.socket(family, socket.SOCK_DGRAM)

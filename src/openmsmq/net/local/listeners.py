@@ -1,4 +1,4 @@
-"""Where clients connect: a Unix socket, and TCP with TLS."""
+"""Listeners for clients: a Unix socket, and TCP with TLS."""
 
 import asyncio
 import socket
@@ -10,7 +10,7 @@ from typing import Final
 from openmsmq.net.tls_listener import BACKLOG, Factory, Refused, TlsListener
 from openmsmq.wire.errors import ConfigError
 
-# Everybody may connect: the kernel says who it is, and each queue says what they may do.
+# Everybody may connect: the kernel identifies them, and each queue has its permissions.
 SOCKET_MODE: Final = 0o666
 
 
@@ -24,7 +24,7 @@ class UnixListener:
 
     def close(self) -> None:
         self._server.close()
-        # Somebody else may have a socket of that name by now.
+        # Another process may have a socket of that name by now.
         if identity(self._path) == self._identity:
             self._path.unlink(missing_ok=True)
 
@@ -33,7 +33,7 @@ async def listen_unix(factory: Factory, path: Path) -> UnixListener:
     """Listen on a Unix socket.
 
     Raises:
-        ConfigError: the socket cannot be made there.
+        ConfigError: the socket cannot be created there.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,10 +47,10 @@ async def listen_unix(factory: Factory, path: Path) -> UnixListener:
 
 
 def remove_stale_socket(path: Path) -> None:
-    """Remove the socket that an earlier process left behind.
+    """Remove the socket of an earlier process.
 
     Raises:
-        ConfigError: somebody listens there, or it is something else.
+        ConfigError: a process listens there, or the file is not a socket.
     """
     try:
         mode = path.lstat().st_mode
@@ -68,7 +68,7 @@ def remove_stale_socket(path: Path) -> None:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """What tells the file from another one of the same name."""
+    """The identity of the file, to distinguish it from another one of the same name."""
     try:
         status = path.lstat()
     except OSError:
@@ -82,11 +82,11 @@ def listen_tls(
     """Listen on a TCP port that speaks TLS only.
 
     Args:
-        factory: makes what talks to a client.
-        host: the address to listen at.
+        factory: creates the protocol for a client.
+        host: the address to listen on.
         port: the port, or 0 for any.
-        context: shows the certificate.
-        refused: told the address of a client that was not let in, and why.
+        context: the TLS context with the certificate.
+        refused: called with the address of a refused client, and the reason.
 
     Raises:
         ConfigError: the port is taken.
@@ -98,7 +98,7 @@ def listen_tls(
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """What shows a certificate to clients.
+    """The TLS context with the certificate for clients.
 
     Args:
         certificate: in PEM form.

@@ -1,4 +1,4 @@
-"""Where a queue manager and its clients on the same machine find each other."""
+"""The paths by which a queue manager and its clients on the same machine find each other."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ SOCKET_VARIABLE: Final = "OPENMSMQ_SOCKET"
 
 
 def default_data_directory() -> Path:
-    """Where a queue manager keeps its data unless told otherwise."""
+    """The default data directory of a queue manager."""
     base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(base).expanduser() / "openmsmq"
 

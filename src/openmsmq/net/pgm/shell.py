@@ -25,7 +25,7 @@ from .sockets import (
     set_ttl,
 )
 
-# Datagrams of one socket that are taken before others have their turn.
+# The number of datagrams read from one socket before others have their turn.
 BURST: Final = 128
 _NO_PRIVILEGE: Final = (errno.EPERM, errno.EACCES)
 _STATUSES: Final = {
@@ -39,14 +39,14 @@ NOT_ALLOWED: Final = (
 
 
 class MulticastShell:
-    """Opens sockets and moves datagrams; its timers are the engine's.
+    """Opens sockets and transfers datagrams; its timers are in the engine.
 
     Args:
-        protocol: decides everything.
+        protocol: makes all decisions.
         host: the queue manager's turn of the event loop.
-        off: why there is no multicast; empty if there is.
-        lost: called when data was lost for good.
-        join_failed: called with a group that cannot be listened to, and the reason.
+        off: why multicast is disabled; empty if it is not.
+        lost: called when data was lost permanently.
+        join_failed: called with a group that cannot be joined, and the reason.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class MulticastShell:
         self._join_failed = join_failed
         self._sending: socket.socket | None = None
         self._groups: dict[IPv4Address, socket.socket] = {}
-        # Whether the socket to send from is the one that receivers send their NAKs to.
+        # Whether the sending socket is the one to which receivers send their NAKs.
         self._gets_naks = False
-        # What the sending socket writes at the moment.
+        # The current options of the sending socket.
         self._ttl = settings.ttl
         self._alert = False
         self._closed = False
@@ -80,14 +80,14 @@ class MulticastShell:
 
     @property
     def address(self) -> str:
-        """Where NAKs come to; empty while nothing is sent."""
+        """The address to which NAKs are sent; empty while nothing is sent."""
         if self._sending is None or not self._gets_naks:
             return ""
         address, port = self._sending.getsockname()[:2]
         return f"{address}:{port}" if port else str(address)
 
     def check(self) -> str:
-        """Why the sockets cannot be opened; empty if they can. Nothing stays open."""
+        """Why the sockets cannot be opened; empty if they can. All are closed again."""
         if self._off:
             return self._off
         try:
@@ -105,11 +105,11 @@ class MulticastShell:
         self._close_sending()
 
     def has_output(self) -> bool:
-        """Whether `turn` may have something to do."""
+        """Whether `turn` may have work."""
         return self._protocol.in_use
 
     def turn(self) -> None:
-        """Do what the protocol asks for; in each turn of the host while multicast is used."""
+        """Carry out the requests of the protocol; in each turn while multicast is used."""
         if self._closed:
             return
         now = self._host.tick()
@@ -142,7 +142,7 @@ class MulticastShell:
             self._protocol.opened(address, now=now)
 
     def _open_source(self) -> IPv4Address:
-        """Have a socket that gets the NAKs of receivers; the address of this machine.
+        """Ensure a socket that receives NAKs; return the address of this machine.
 
         Raises:
             OSError: it cannot be opened.
@@ -154,7 +154,7 @@ class MulticastShell:
         return address
 
     def _open_receiver(self) -> IPv4Address:
-        """Have a socket to send NAKs from, whatever its port; the address of this machine.
+        """Ensure a socket that sends NAKs, on any port; return the address of this machine.
 
         Raises:
             OSError: it cannot be opened.
@@ -166,7 +166,7 @@ class MulticastShell:
         return address
 
     def _use(self, sending: socket.socket) -> None:
-        """Send from a socket, instead of the one so far."""
+        """Send from a socket, in place of the previous one."""
         self._close_sending()
         self._sending = sending
         self._ttl, self._alert = self._settings.ttl, False
@@ -210,7 +210,7 @@ class MulticastShell:
             try:
                 data, peer = listening.recvfrom(MAX_DATAGRAM)
             except OSError:
-                # Nothing is left, or the system reports what became of a datagram that was sent.
+                # Nothing is left, or the system reports an error of a datagram that was sent.
                 break
             self.received_bytes += len(data)
             self._protocol.receive_datagram(
@@ -230,18 +230,18 @@ class MulticastShell:
             if ttl != self._ttl:
                 set_ttl(sending, ttl)
                 self._ttl = ttl
-            # Routers do not look into UDP.
+            # Routers do not inspect UDP.
             if settings.raw and datagram.router_alert != self._alert:
                 set_router_alert(sending, alert=datagram.router_alert)
                 self._alert = datagram.router_alert
             self.sent_bytes += sending.sendto(datagram.data, (str(datagram.destination), port))
         except OSError:
-            # As good as lost on the way: receivers ask for it again.
+            # Like a loss in transit: receivers ask for it again.
             self.unsent += 1
 
 
 def explain(error: OSError, settings: SocketSettings) -> str:
-    """Why a socket cannot be opened, in words."""
+    """Why a socket cannot be opened, as text."""
     if settings.raw and error.errno in _NO_PRIVILEGE:
         return NOT_ALLOWED
     where = settings.interface or "the default interface"

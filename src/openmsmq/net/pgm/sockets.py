@@ -1,8 +1,8 @@
 """Sockets for PGM: raw IP, and UDP in the encapsulation of OpenPGM.
 
-One socket is bound to the address of this machine: it sends, and gets the NAKs of receivers. One
+One socket is bound to the address of this machine: it sends, and receives NAKs of receivers. One
 more for each group is bound to the address of the group. None is bound to every address, so that
-several queue managers on one machine do not take each other's datagrams.
+several queue managers on one machine do not receive each other's datagrams.
 """
 
 import socket
@@ -12,27 +12,27 @@ from ipaddress import IPv4Address
 from typing import Final
 
 IPPROTO_PGM: Final = 113
-# RFC 2113: routers look into the packet.
+# RFC 2113: routers inspect the packet.
 ROUTER_ALERT: Final = b"\x94\x04\x00\x00"
 RECEIVE_BUFFER_BYTES: Final = 4 * 1024 * 1024
 MAX_DATAGRAM: Final = 0x10000
-# Linux, not in the module of Python: nothing of groups that only other sockets have joined.
+# Linux, not in the module of Python: receive no datagrams of groups that only other sockets joined.
 _IP_MULTICAST_ALL: Final = 49
-# Any group: asked for to find out which interface multicast leaves by. Nothing is sent there.
+# A sample group: used to find the interface of multicast. Nothing is sent there.
 _SOME_GROUP: Final = ("239.255.255.250", 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SocketSettings:
-    """Where and how to send and to listen.
+    """The addresses and options of the sockets.
 
     Attributes:
         interface: the address of this machine whose interface is used; empty for the system's
             route.
         raw: raw IP with protocol 113 instead of UDP.
-        udp_port: of groups, with UDP.
-        udp_unicast_port: of machines, with UDP.
-        ttl: how many routers a packet may pass.
+        udp_port: the port of groups, with UDP.
+        udp_unicast_port: the port of machines, with UDP.
+        ttl: the number of routers that a packet may pass.
     """
 
     interface: str
@@ -49,7 +49,7 @@ class SocketSettings:
 
 
 def own_address(settings: SocketSettings) -> IPv4Address:
-    """The address of this machine that multicast is sent from.
+    """The address of this machine from which multicast is sent.
 
     Raises:
         OSError: there is no route.
@@ -67,15 +67,15 @@ def open_sending(
     """The socket at the address of this machine.
 
     Args:
-        port: of UDP; by default the one to which receivers send NAKs.
+        port: the UDP port; by default the one to which receivers send NAKs.
 
     Raises:
-        OSError: it cannot be opened, for want of a privilege or because the port is taken.
+        OSError: it cannot be opened, for lack of a privilege or because the port is in use.
     """
     sending = _socket(settings)
     try:
         sending.bind((str(address), settings.unicast_port() if port is None else port))
-        # Multicast leaves by the interface of the address, and comes back to this machine.
+        # Multicast leaves by the interface of the address, and is looped back to this machine.
         sending.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, address.packed)
         sending.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
         set_ttl(sending, settings.ttl)
@@ -86,7 +86,7 @@ def open_sending(
 
 
 def open_group(settings: SocketSettings, group: IPv4Address, address: IPv4Address) -> socket.socket:
-    """A socket that gets what is sent to a group on the interface of an address.
+    """A socket that receives datagrams of a group on the interface of an address.
 
     Raises:
         OSError: it cannot be opened, or the group cannot be joined.
@@ -99,7 +99,7 @@ def open_group(settings: SocketSettings, group: IPv4Address, address: IPv4Addres
         listening.bind((str(group), settings.group_port()))
         membership = group.packed + address.packed
         listening.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
-        # Systems that do not have it may bring packets of other interfaces, too.
+        # Systems without it may deliver packets of other interfaces, too.
         with suppress(OSError):
             listening.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
     except OSError:
@@ -109,17 +109,17 @@ def open_group(settings: SocketSettings, group: IPv4Address, address: IPv4Addres
 
 
 def set_ttl(sending: socket.socket, ttl: int) -> None:
-    """Say how many routers multicast packets may pass."""
+    """Set the number of routers that multicast packets may pass."""
     sending.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, ttl)
 
 
 def set_router_alert(sending: socket.socket, *, alert: bool) -> None:
-    """Say whether packets have the Router Alert option."""
+    """Set whether packets have the Router Alert option."""
     sending.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, ROUTER_ALERT if alert else b"")
 
 
 def payload_of(data: bytes, *, raw: bool) -> bytes:
-    """The PGM packet of a datagram: raw sockets give the IP header, too."""
+    """The PGM packet of a datagram: raw sockets prepend the IP header."""
     return data[(data[0] & 0x0F) * 4 :] if raw and data else data
 
 

@@ -23,7 +23,7 @@ CONNECT_SECONDS: Final = 30.0
 
 
 class RpcChannel(asyncio.Protocol):
-    """One connection; make it with `open`.
+    """One connection; create it with `open`.
 
     Many calls may wait at the same time, unless the server takes one at a time.
     """
@@ -54,7 +54,7 @@ class RpcChannel(asyncio.Protocol):
         Args:
             host, port: where the server listens.
             interfaces, security, assoc_group_id, settings: as for `ClientConnection`.
-            connect_seconds: how long all of this may take.
+            connect_seconds: the time limit for all of this.
 
         Raises:
             ConnectionClosed: the server cannot be reached or refuses the bind; `InterfaceUnknown`
@@ -114,18 +114,18 @@ class RpcChannel(asyncio.Protocol):
             self._waiting.pop(call_id, None)
 
     async def close(self) -> None:
-        """Hang up; calls that wait fail."""
+        """Close the connection; waiting calls fail."""
         self.connection.connection_lost("the connection was closed here")
         self._deliver()
         if self._transport is not None:
             await self._lost.wait()
 
     def abort(self) -> None:
-        """Hang up at once."""
+        """Close the connection at once."""
         if self._transport is not None:
             self._transport.abort()
 
-    # What asyncio calls
+    # Callbacks of asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         stream = cast(asyncio.Transport, transport)
@@ -147,7 +147,7 @@ class RpcChannel(asyncio.Protocol):
         self._deliver()
 
     def _move(self) -> None:
-        """Send what the connection has, and tell what happened."""
+        """Send pending output of the connection, and report events."""
         data = self.connection.data_to_send()
         if data and self._transport is not None:
             self._transport.writelines(data)

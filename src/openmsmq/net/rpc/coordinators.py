@@ -21,9 +21,9 @@ class CoordinatorShell:
 
     Args:
         participant: makes calls to coordinators.
-        coordinator: answers those of participants; its timer runs here.
-        host: is told whenever something happened, and calls `turn` in each turn.
-        security: how this queue manager proves to a host who it is.
+        coordinator: answers calls of participants; its timer runs here.
+        host: notified after every input, and calls `turn` in each turn.
+        security: how this queue manager authenticates to a host.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class CoordinatorShell:
         return await asyncio.shield(opening)
 
     def _opened(self, url: CoordinatorUrl, opening: asyncio.Task[RpcChannel]) -> None:
-        """Forget a connection that could not be made: the next call tries again."""
+        """Drop a connection that could not be opened: the next call tries again."""
         failed = opening.cancelled() or opening.exception() is not None
         if failed and self._channels.get(url) is opening:
             del self._channels[url]
@@ -120,11 +120,11 @@ class CoordinatorShell:
                 url.host, url.port, (COORDINATOR,), security=self._security(url.host)
             )
         except ConfigError as exc:
-            # The password cannot be read any more.
+            # The password can no longer be read.
             raise ConnectionClosed(str(exc)) from exc
 
     async def close(self) -> None:
-        """Hang up; calls under way are given up."""
+        """Close all connections; calls in progress are abandoned."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()

@@ -19,14 +19,15 @@ class RpcHost(Host, Protocol):
 
 
 class RpcShell:
-    """Listens at the ports of a server, moves bytes and drives its timer.
+    """Listens on the ports of a server, transfers bytes and drives its timer.
 
     Args:
-        server: decides everything.
-        host: calls `turn` in each of its turns, and whenever something came in.
+        server: makes all decisions.
+        host: calls `turn` in each of its turns, and is notified after every input.
         bind: the address to listen on.
-        disconnected: told why the server ended a connection, with the address of the client.
-        logged_on: told which client proved who it is.
+        disconnected: called with the reason and the client's address when the server ends a
+        connection.
+        logged_on: called with a client that has authenticated.
     """
 
     def __init__(
@@ -50,10 +51,10 @@ class RpcShell:
         )
 
     async def listen(self, endpoint: Endpoint, port: int, *, key: str) -> str:
-        """Serve an endpoint; returns where, and tells the endpoint its port.
+        """Serve an endpoint; return the address, and set the endpoint's port.
 
         Raises:
-            ConfigError: the port cannot be had.
+            ConfigError: the port cannot be opened.
         """
 
         def accept(address: str, local_address: str, now: float) -> int | None:
@@ -66,7 +67,7 @@ class RpcShell:
         return where
 
     async def close(self) -> None:
-        """Hang up and stop."""
+        """Close all connections and stop."""
         self._server.stop()
         self.turn()
         if self._timer is not None:
@@ -74,14 +75,14 @@ class RpcShell:
         await self.streams.close()
 
     def has_output(self) -> bool:
-        """Whether `turn` has something to do."""
+        """Whether `turn` has work."""
         if self._server.has_output or self.streams.paused:
             return True
         due = self._server.next_timer()
         return due is not None and (self._timer is None or due < self._timer_at)
 
     def turn(self) -> None:
-        """Do what the server asks for; see `has_output`."""
+        """Carry out the requests of the server; see `has_output`."""
         if self.streams.closed:
             return
         while (event := self._server.next_event()) is not None:
@@ -105,7 +106,7 @@ class RpcShell:
         if due is None:
             return
         if self._timer is not None:
-            # The timer is late rather than moved with every connection.
+            # The timer fires late instead of being moved for every connection.
             if self._timer_at <= due:
                 return
             self._timer.cancel()
@@ -134,7 +135,7 @@ class _ServerStreams:
         return None
 
     def connected(self, number: int, address: str, *, now: float) -> None:
-        """A server does not connect out."""
+        """A server opens no connections."""
 
     def connect_failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
-        """A server does not connect out."""
+        """A server opens no connections."""

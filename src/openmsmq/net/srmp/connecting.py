@@ -16,7 +16,7 @@ Address = tuple[str, int]
 
 
 def default_context() -> ssl.SSLContext:
-    """What trusts the authorities that this machine trusts; reading them takes a while."""
+    """The TLS context with the authorities that this machine trusts; reading them takes a while."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
@@ -27,7 +27,7 @@ class TunnelRefused(OSError):
 
 
 class _TunnelOpening(asyncio.Protocol):
-    """Waits for the answer of a proxy to CONNECT."""
+    """Waits for the response of a proxy to CONNECT."""
 
     def __init__(self) -> None:
         self._tunnel = Tunnel(_MAX_TUNNEL_BYTES)
@@ -56,7 +56,7 @@ async def open_stream(
     local: Address | None,
     tls: ssl.SSLContext,
 ) -> None:
-    """Connect a stream to where an event says.
+    """Connect a stream to the host of an event.
 
     Args:
         address: of the host or the proxy to connect to.
@@ -64,7 +64,7 @@ async def open_stream(
         tls: the context for HTTPS.
 
     Raises:
-        OSError: there is no connection; `explain` says why.
+        OSError: the connection failed; `explain` says why.
     """
     loop = asyncio.get_running_loop()
     port = event.route.port
@@ -108,7 +108,7 @@ async def _open_through_proxy(
 
 
 def explain(error: OSError, event: Connect) -> str:
-    """Why a host could not be connected to, in words."""
+    """Why connecting to a host failed, as text."""
     route, host = event.route, event.host
     where = f"{route.host}:{route.port}"
     if isinstance(error, TunnelRefused):

@@ -27,15 +27,15 @@ class HttpUser(Protocol):
     """The protocol that HTTP carries, as `protocol.srmp` is."""
 
     def turn(self, *, now: float) -> None:
-        """Deal with the requests and responses that came, and post what may leave."""
+        """Handle received requests and responses, and post messages that may leave."""
 
 
 class SrmpShell:
-    """Listens, connects and moves the bytes of HTTP; its timers are the engine's.
+    """Listens, connects and transfers the bytes of HTTP; its timers are in the engine.
 
     Args:
-        http: decides everything about connections.
-        user: takes requests and posts them.
+        http: makes all decisions about connections.
+        user: receives requests and posts messages.
         host, bind, hosts, refused: as for `StreamShell`.
         client_tls: the context of TLS for connections to other hosts; None for the default.
         disconnected: called with the reason why a connection ended, and the peer's address.
@@ -59,17 +59,17 @@ class SrmpShell:
         self._bind = bind
         self._client_tls = client_tls
         self._disconnected = disconnected
-        # Connections that are being made, unless they are not wanted any more.
+        # Connections in progress, unless they are no longer wanted.
         self._connecting: set[int] = set()
         self.streams: Final = StreamShell(
             _HttpStreams(http), host, bind=bind, hosts=hosts, refused=refused, keep_alive=True
         )
 
     async def listen(self, port: int, *, key: str, tls: ssl.SSLContext | None = None) -> str:
-        """Accept connections, with TLS if there is a context for it; returns where.
+        """Accept connections, with TLS if there is a context for it; return the address.
 
         Raises:
-            ConfigError: the port cannot be had.
+            ConfigError: the port cannot be opened.
         """
 
         def accept(address: str, _local_address: str, now: float) -> int | None:
@@ -83,17 +83,17 @@ class SrmpShell:
         self.streams.use_tls(server, None)
 
     async def close(self) -> None:
-        """Hang up and stop; the user has been stopped before."""
+        """Close all connections and stop; the user has been stopped before."""
         self._http.stop()
         self.turn()
         await self.streams.close()
 
     def has_output(self) -> bool:
-        """Whether `turn` has something to do."""
+        """Whether `turn` has work."""
         return self._http.has_output or bool(self.streams.paused)
 
     def turn(self) -> None:
-        """Let the user work, and do what HTTP asks for; see `has_output`."""
+        """Let the user work, and carry out the requests of HTTP; see `has_output`."""
         if self.streams.closed:
             return
         self._user.turn(now=self._host.tick())
