@@ -39,7 +39,7 @@ class Member(NamedTuple):
     name: str
     size: int
     used: int
-    """What comes after this is not in the backup."""
+    """Members after this one are not in the backup."""
 
 
 def _record(magic: bytes, number: int, data: bytes) -> list[bytes]:
@@ -48,7 +48,7 @@ def _record(magic: bytes, number: int, data: bytes) -> list[bytes]:
 
 
 class FileBackup:
-    """A backup under way; see `interface.Backup` and `steps.Job`."""
+    """A backup in progress; see `interface.Backup` and `steps.Job`."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class FileBackup:
         try:
             over = next(steps, self) is self
         except OSError as exc:
-            # The target's disk is not the store's: only the backup fails.
+            # The target may be on another disk: only the backup fails.
             failure = unusable_target(self._target, exc)
         except StoreError as exc:
             failure = StoreError(f"{self._target}: {exc}")
@@ -112,7 +112,7 @@ class FileBackup:
             self.failure = failure
 
     def abandon(self) -> None:
-        """Give up; the next `next` removes what there is."""
+        """Cancel; the next `next` removes the files."""
         self._fail(StoreError(f"{self._target}: the backup was given up"))
 
     def _copy(self) -> Generator[None, None, None]:
@@ -158,7 +158,7 @@ def restore_backup(
 ) -> None:
     """Make a data directory from a backup.
 
-    The queue manager that starts there first is told that its state came out of a backup.
+    The queue manager that starts there first learns that its state is from a backup.
 
     Raises:
         StoreError: the backup is damaged, or the directory is in use.

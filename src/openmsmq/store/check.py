@@ -1,4 +1,4 @@
-"""`store check`: every byte of a store that is not in use, without changing any."""
+"""`store check`: reads every byte of a store that is not in use, without changes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from .snapshot import load_snapshot, snapshot_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreReport:
-    """What a check found."""
+    """The result of a check."""
 
     segments: int = 0
     snapshots: int = 0
@@ -26,9 +26,9 @@ class StoreReport:
     message_bytes: int = 0
     rows: int = 0
     damage: tuple[Finding, ...] = ()
-    """What is wrong; a start refuses if a live message or the log after the snapshot has it."""
+    """Damage; a start refuses if a live message or the log after the snapshot is affected."""
     repairable: tuple[Finding, ...] = ()
-    """What the next start repairs without loss."""
+    """Faults that the next start repairs without loss."""
 
     @property
     def sound(self) -> bool:
@@ -41,7 +41,7 @@ def check_store(
     """Check the store in a directory.
 
     Raises:
-        StoreError: there is none, or it is in use.
+        StoreError: there is no store, or it is in use.
     """
     files = files or RealFiles()
     try:
@@ -57,7 +57,7 @@ def check_store(
 
 
 class _Check:
-    """One check under way."""
+    """One check in progress."""
 
     def __init__(self, files: Files, directory: Path) -> None:
         self._files = files
@@ -91,7 +91,7 @@ class _Check:
             meter.end()
             return self._report()
         meter.end()
-        # The end of the log may be torn; anywhere else the same bytes are damage.
+        # The end of the log may be torn; elsewhere the same bytes are damage.
         if recovered.tear is not None:
             self._repairable = (self._tears.pop(recovered.tear[0]),)
         self._damage.update(dict.fromkeys(self._tears.values()))

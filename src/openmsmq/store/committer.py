@@ -14,7 +14,7 @@ from .segments import Placement, Segments, Tail
 
 
 class FileWrite:
-    """One frame on its way to the disk; nothing at all if there was nothing to store."""
+    """One frame on its way to the disk; without contents if there was nothing to store."""
 
     __slots__ = ("buffers", "changes", "operations", "placement", "size", "start")
 
@@ -37,7 +37,7 @@ class FileWrite:
 
 
 class Committer:
-    """The way of batches into the log."""
+    """The path of batches into the log."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class Committer:
         self._pending = pending
         self._written = tail.place.sequence
         self.durable = tail.place
-        """Where the log ends on disk."""
+        """The end of the log on disk."""
         self.unmarked = False
-        """Whether the last frame is not known to be durable by a frame after it."""
+        """Whether no later frame proves that the last one is durable."""
         self.failure: str | None = None
         self.logged_bytes = 0
         self.operations = 0
@@ -129,6 +129,6 @@ class Committer:
         self.flushes += 1 + len(write.placement.rolls)
 
     def check(self) -> None:
-        """Refuse to go on after a failure: only a new start knows what is on the disk."""
+        """Refuse to continue after a failure: only a restart can read the state of the disk."""
         if self.failure is not None:
             raise StoreError(f"stopped after a failure: {self.failure}")

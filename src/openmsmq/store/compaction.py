@@ -1,4 +1,4 @@
-"""Compaction: the live messages of a sparse segment are written again at the end of the log."""
+"""Compaction: live messages of a sparse segment are rewritten at the end of the log."""
 
 from itertools import chain
 from pathlib import Path
@@ -12,11 +12,11 @@ from .log_reader import Frame, SegmentReader
 from .segments import segment_name
 
 MOVES_PER_WRITE: Final = 256 << 10
-"""How many bytes of moved packets ride along with one commit."""
+"""The size of moved packets added to one commit."""
 
 
 class Piece(NamedTuple):
-    """Messages read from a segment; some of them may be gone by now."""
+    """Messages read from a segment; some of them may be deleted by now."""
 
     moves: list[Move]
     done: bool
@@ -72,7 +72,7 @@ class SegmentDrain:
 
 
 class PendingMoves:
-    """Messages that were read and wait for the next commits; the owner's."""
+    """Messages that were read and wait for the next commits; used by the owner."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -83,7 +83,7 @@ class PendingMoves:
         self.waiting += reversed(moves)
 
     def take(self) -> list[Move]:
-        """The moves for the next frame: of messages that are live where they were read."""
+        """The moves for the next frame: messages whose live copy is still where it was read."""
         moves: list[Move] = []
         size = 0
         while self.waiting and size < MOVES_PER_WRITE:

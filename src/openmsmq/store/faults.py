@@ -1,4 +1,4 @@
-"""What the operating system refused, as an error that says what to do."""
+"""Errors of the operating system as errors with a remedy."""
 
 import errno
 from pathlib import Path
@@ -15,7 +15,7 @@ def unusable_directory(directory: Path, error: OSError) -> StoreError:
 
     Args:
         directory: the store's, inside the data directory.
-        error: what the system said.
+        error: the error of the system.
     """
     cause = remedy = ""
     if error.errno in _NOT_ALLOWED:

@@ -33,7 +33,7 @@ class FileStore:
     """Implements `Store` in one directory.
 
     Args:
-        directory: where the files are; made if it is not there.
+        directory: the directory of the files; created if missing.
         new_store_id: 16 random bytes for a store that does not exist yet.
         options: sizes and intervals.
         files: the file system.
@@ -78,7 +78,7 @@ class FileStore:
             raise unusable_directory(self._directory, exc) from exc
 
     def _recover(self, progress: Progress | None) -> Recovery:
-        # A name that only this machine's memory knows may vanish with what is written under it.
+        # A name that was not flushed may vanish with all data written under it.
         self._files.sync_directory(self._directory)
         reader = Reader(self._files, self._directory)
         for name in reader.leftovers:
@@ -101,7 +101,7 @@ class FileStore:
         )
 
     def _create(self) -> Found:
-        """A new store: one segment, nothing in it."""
+        """A new store: one empty segment."""
         start = Place(1, FIRST_FRAME, FIRST_SEQUENCE)
         segments = Segments(self._files, self._directory, self._new_store_id)
         segments.ensure(start.segment, self._options.segment_size)
@@ -114,10 +114,10 @@ class FileStore:
         )
 
     def _repair(self, recovered: Found) -> None:
-        """Cut off a torn frame, and make sure that what is shown is on the disk.
+        """Cut off a torn frame, and make sure that all recovered data is on the disk.
 
-        The last frame may be in the page cache only, also after a flush that failed: it is
-        written again before anybody sees it.
+        The last frame may be only in the page cache, even after a failed flush: it is
+        written again before it is used.
         """
         for number in recovered.spoiled:
             self._files.unlink(self._directory / segment_name(number))
@@ -185,7 +185,7 @@ class FileStore:
         )
 
     def _note_restored(self) -> None:
-        """Turn the file that a restore left into a row, which goes with a batch of the owner."""
+        """Turn the marker file of a restore into a row in the next batch of the owner."""
         batch = Batch()
         batch.rows[STORE_TABLE, RESTORED_KEY] = b""
         write = self.begin([batch])
@@ -233,7 +233,7 @@ class FileStore:
             return False
         return 2 * length + self._options.segment_size <= self._maintenance.free_bytes
 
-    # Everything else
+    # Other operations
 
     def maintain(self) -> Step | None:
         self._committer.check()

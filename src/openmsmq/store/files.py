@@ -1,7 +1,7 @@
 """The few file operations that the store needs, behind one small protocol.
 
-Everything the store does to a disk goes through `Files` and `File`, so that a simulated disk can
-stand in for the real one. Both raise OSError; the store translates.
+Every disk access of the store goes through `Files` and `File`, so that a simulated disk can
+replace the real one. Both raise OSError; the store translates it.
 """
 
 import errno
@@ -43,7 +43,7 @@ class File(Protocol):
         """The length in bytes."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
 
 class Files(Protocol):
@@ -71,7 +71,7 @@ class Files(Protocol):
         """Make the names in a directory durable."""
 
     def free_bytes(self, directory: Path) -> int:
-        """How much more can be allocated."""
+        """The space that can still be allocated."""
 
     def lock(self, path: Path) -> File:
         """Lock a file until it is closed or the process ends.
@@ -108,8 +108,8 @@ class RealFile:
         self._write_rest(offset, buffers, written)
 
     def write_through(self, offset: int, buffers: Sequence[bytes]) -> None:
-        # One system call gives the interpreter lock away once; a write and a flush would have to
-        # win it back twice against a busy event loop.
+        # One system call releases the interpreter lock once; a write and a flush would have to
+        # regain it twice against a busy event loop.
         if not self._dsync:
             self.write(offset, buffers)
             os.fdatasync(self.fd)
@@ -127,7 +127,7 @@ class RealFile:
             os.fdatasync(self.fd)
 
     def _write_rest(self, offset: int, buffers: Sequence[bytes], written: int) -> bool:
-        """What a short write left over; whether there was any."""
+        """Write the rest after a short write; return whether there was any."""
         total = sum(map(len, buffers))
         if written == total:
             return False
@@ -203,7 +203,7 @@ class RealFiles:
             error = _in_use(path, fd)
             os.close(fd)
             raise error from exc
-        # The lock holds with or without the number in the file, so a full disk is no reason.
+        # The lock holds with or without the number in the file, so a full disk does no harm.
         with suppress(OSError):
             os.ftruncate(fd, 0)
             os.pwrite(fd, f"{os.getpid()}\n".encode("ascii"), 0)
@@ -211,7 +211,7 @@ class RealFiles:
 
 
 def require_unlocked(path: Path) -> None:
-    """Refuse a directory that another process uses, without making anything.
+    """Refuse a directory that another process uses, without creating anything.
 
     Raises:
         StoreError: the file is locked; the text names the process.
@@ -219,7 +219,7 @@ def require_unlocked(path: Path) -> None:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        # Whoever makes it says what is wrong with it.
+        # The process that creates it reports errors.
         return
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""One batch as a frame of the log, and the changes to the index that it stands for."""
+"""One batch as a frame of the log, and its changes to the index."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, repeat
@@ -37,7 +37,7 @@ Part = tuple[int, int]
 
 
 class Place(NamedTuple):
-    """Where a frame goes."""
+    """The position of a frame."""
 
     segment: int
     offset: int
@@ -45,7 +45,7 @@ class Place(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A live message that compaction writes again."""
+    """A live message that compaction rewrites."""
 
     key: int
     entry: bytes
@@ -53,7 +53,7 @@ class Move(NamedTuple):
 
 
 class Changes:
-    """What a frame does to the index."""
+    """The changes of a frame to the index."""
 
     __slots__ = (
         "deletes",
@@ -80,7 +80,7 @@ class Changes:
 
 
 class Encoder:
-    """A frame in two steps: its size, which decides the place, and its bytes."""
+    """A frame in two steps: its size, which determines the position, and its bytes."""
 
     __slots__ = ("_batch", "_data_length", "_meta_length", "_moves", "_rows", "length")
 
@@ -123,7 +123,7 @@ class Encoder:
             parts.append(pack(f"<{len(batch.deletes)}Q", *batch.deletes))
         parts.append(self._rows)
         meta = b"".join(parts)
-        # FrameHeader.serialize without the FrameHeader: a batch of one message is common, too.
+        # FrameHeader.serialize without the FrameHeader, as batches of one message are common.
         head = FRAME_FIELDS.pack(
             FRAME_MAGIC,
             KIND_BATCH,
@@ -219,7 +219,7 @@ def decode(header: FrameHeader, meta: memoryview) -> Changes:
 def unsound_parts(header: FrameHeader, raw: memoryview, offset: int) -> list[Part]:
     """Check every byte of the frame that starts at `offset` in its segment.
 
-    Returns the parts that are wrong; the header and what describes the operations are one part.
+    Returns the damaged parts; the header and the description of operations are one part.
     """
     meta_end = FRAME_HEADER_SIZE + header.meta_length
     meta = raw[FRAME_HEADER_SIZE:meta_end]
@@ -249,10 +249,10 @@ def unsound_parts(header: FrameHeader, raw: memoryview, offset: int) -> list[Par
 
 
 def looks_torn(header: FrameHeader, raw: memoryview, offset: int, bad: Sequence[Part]) -> bool:
-    """Whether the wrong parts of a frame may be bytes that were never written.
+    """Whether the damaged parts of a frame may be bytes that were never written.
 
     New segments are zero, and a disk writes a sector whole or not at all: a torn frame has a
-    sector of zeros where a part is wrong. Nothing but zeros after the first wrong part speaks for
+    sector of zeros where a part is damaged. Only zeros after the first damaged part indicate
     a write that was cut short inside a sector.
     """
     for start, end in bad:

@@ -1,4 +1,4 @@
-"""What is live: messages by key, state rows, and how much of each segment is still needed."""
+"""Live data: messages by key, state rows, and the used bytes of each segment."""
 
 from collections.abc import Mapping, Sequence
 from struct import Struct
@@ -45,7 +45,7 @@ class Index:
         self.message_bytes += total
 
     def apply(self, changes: Changes) -> None:
-        """Follow the log by one frame; what is not live is ignored."""
+        """Apply one frame of the log; changes of messages that are not live are ignored."""
         if changes.put_keys:
             self.entries.update(zip(changes.put_keys, changes.put_entries, strict=True))
             self.message_bytes += changes.put_bytes

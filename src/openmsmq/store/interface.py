@@ -1,4 +1,4 @@
-"""What every store offers: atomic batches, packets back, recovery, maintenance in small steps."""
+"""The interface of every store: atomic batches, packets, recovery, maintenance in small steps."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from openmsmq.wire.batch import Batch
 from openmsmq.wire.errors import StoreError
 
 Progress = Callable[[int, int], None]
-"""Called with what is done and what there is to do, in bytes."""
+"""Called with the bytes done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something in the files that should not be so."""
+    """Damage in the files."""
 
     file: str
     offset: int
@@ -26,9 +26,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
-    """What is live after a start; read both iterables once, before the first batch.
+    """The live data after a start; read both iterables once, before the first batch.
 
-    `repaired` says what was found torn and cut off, or damaged without loss. `restored` stays
+    `repaired` lists torn frames that were cut off, and damage without loss. `restored` stays
     true at every start until a batch with `Batch.clear_restored` is durable.
     """
 
@@ -42,7 +42,7 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStats:
-    """The store in numbers."""
+    """Figures of the store."""
 
     messages: int
     message_bytes: int
@@ -62,29 +62,29 @@ class Write(Protocol):
 
     @property
     def size(self) -> int:
-        """How many bytes go to the disk."""
+        """The bytes to be written to disk."""
 
     @property
     def operations(self) -> int:
-        """How many messages and rows are put, changed or deleted."""
+        """The number of messages and rows that are put, changed or deleted."""
 
 
 class Step(Protocol):
     """One bounded piece of maintenance."""
 
     def run(self) -> None:
-        """The I/O: in any thread, also beside `Store.write`.
+        """The I/O: in any thread, even concurrent with `Store.write`.
 
         Raises:
-            StoreError: the store cannot be trusted any more: stop.
+            StoreError: the store is in an unknown state: stop.
         """
 
     def finish(self) -> None:
-        """What follows from it: in the owner's thread, after `run`."""
+        """The completion: in the owner's thread, after `run`."""
 
 
 class Scratch(Protocol):
-    """Express messages above the memory budget: on disk, never flushed, gone at the next start."""
+    """Express messages above the memory budget: on disk, never flushed, lost at the next start."""
 
     def put_many(self, packets: Sequence[bytes]) -> list[int]:
         """Keep packets and return their handles.
@@ -97,7 +97,7 @@ class Scratch(Protocol):
         """The packets of handles that are not freed."""
 
     def free(self, handle: int) -> None:
-        """Forget a packet."""
+        """Delete a packet."""
 
 
 class Store(Protocol):
@@ -105,17 +105,17 @@ class Store(Protocol):
 
     @property
     def scratch(self) -> Scratch:
-        """Where express messages go when memory is short."""
+        """Storage for express messages when memory is short."""
 
     def recover(self, progress: Progress | None = None) -> Recovery:
-        """What is live; once, before anything else.
+        """The live data; call it once, before anything else.
 
         Raises:
             StoreError: damage, with file and offset; the files stay as they are.
         """
 
     def begin(self, batches: Sequence[Batch]) -> Write:
-        """Encode the batches and choose their place; no I/O.
+        """Encode the batches and choose their position; no I/O.
 
         Batches become durable in the order of `begin`. With no batches, the store's own pending
         work is written (see `wants_write`).
@@ -125,24 +125,24 @@ class Store(Protocol):
         """Make it durable; in any thread, one at a time, in the order of `begin`.
 
         Raises:
-            StoreError: the store cannot be trusted any more: stop and start again.
+            StoreError: the store is in an unknown state: stop and start again.
         """
 
     def finish(self, write: Write) -> None:
-        """Index what is new, drop what was deleted; after `write`, in the same order."""
+        """Index new data, remove deleted data; after `write`, in the same order."""
 
     def read_many(self, keys: Sequence[int]) -> list[bytes]:
         """The packets of live messages whose put is finished.
 
         Raises:
-            StoreError: a message that is not there, or damage, with file and offset.
+            StoreError: a missing message, or damage, with file and offset.
         """
 
     def room(self, size: int = 0, *, urgent: bool = False) -> bool:
         """Whether `size` bytes more can be stored, beyond everything begun.
 
-        What frees space or must be remembered (deletes, updates, state rows) is urgent and may
-        use the space that is kept back for it.
+        Changes that free space or must be stored (deletes, updates, state rows) are urgent and may
+        use the reserved space.
         """
 
     @property
@@ -162,7 +162,7 @@ class Store(Protocol):
         """Begin a consistent copy in one file while the store is in use.
 
         Raises:
-            StoreError: this store cannot be copied, or a backup is under way.
+            StoreError: this store cannot be copied, or a backup is in progress.
         """
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ class Store(Protocol):
 
 
 class Backup(Protocol):
-    """A backup under way; `Store.maintain` hands out its steps among the others."""
+    """A backup in progress; its steps come from `Store.maintain`."""
 
     @property
     def done(self) -> bool:
@@ -178,7 +178,7 @@ class Backup(Protocol):
 
     @property
     def failure(self) -> StoreError | None:
-        """Why it will never be done, or None."""
+        """The error that ended it, or None."""
 
     def abandon(self) -> None:
-        """Give up and remove the target."""
+        """Cancel and remove the target."""

@@ -11,14 +11,14 @@ from openmsmq.wire.errors import StoreError
 
 FORMAT_VERSION: Final = 1
 SECTOR: Final = 512
-"""What a disk writes whole or not at all."""
+"""The unit that a disk writes whole or not at all."""
 ALIGNMENT: Final = 64
 MAX_FRAME_SIZE: Final = 0xFFFF_FFC0 - SECTOR
 
 SEGMENT_MAGIC: Final = b"openmsmq"
 SEGMENT_HEADER: Final = Struct("<8sII16sQI")
 FIRST_FRAME: Final = SECTOR
-"""Where the first frame of a segment starts: the header has a sector of its own."""
+"""The offset of the first frame of a segment: the header has a sector of its own."""
 
 FRAME_MAGIC: Final = b"\xf5MSQ"
 FRAME_HEADER: Final = Struct("<4sHHIIQ10I")
@@ -32,20 +32,20 @@ KIND_ROLL: Final = 2
 """The last frame of a segment: the log continues in the next one."""
 
 ENTRY: Final = Struct("<QIIIII")
-"""Key, then where the packet is (segment, offset, size, checksum), then the record's size."""
+"""Key, then the position of the packet (segment, offset, size, checksum), then the record size."""
 ENTRY_SIZE: Final = 28
 PLACE: Final = slice(8, 24)
-"""The part of an entry that says where the packet is."""
+"""The part of an entry with the position of the packet."""
 _KEY: Final = Struct("<Q")
 PACKET: Final = Struct("<8x4I")
-"""The part of an entry that says where the packet is: segment, offset, size and checksum."""
+"""The position of the packet in an entry: segment, offset, size and checksum."""
 UPDATE: Final = Struct("<QI")
 ROW: Final = Struct("<BII")
 NO_VALUE: Final = 0xFFFFFFFF
 
 
 class Damage(StoreError):
-    """Bytes that are not what was written, or are gone."""
+    """Damaged or missing bytes."""
 
     def __init__(self, file: str, offset: int, reason: str) -> None:
         super().__init__(f"{file} at offset {offset}: {reason}")
@@ -55,7 +55,7 @@ class Damage(StoreError):
 
 
 class UnknownVersion(StoreError):
-    """Files of a later program; there is no way around them."""
+    """Files of a later version of the program, which this one cannot read."""
 
     def __init__(self, name: str, version: int) -> None:
         super().__init__(
@@ -65,18 +65,18 @@ class UnknownVersion(StoreError):
 
 
 def tag_of(store_id: bytes) -> int:
-    """What stands for the store in every frame."""
+    """The identification of the store in every frame."""
     return int.from_bytes(store_id[:4], "little")
 
 
 def align(size: int) -> int:
-    """Round up to where the next frame may start."""
+    """Round up to the next possible start of a frame."""
     return (size + ALIGNMENT - 1) & -ALIGNMENT
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentHeader:
-    """Who wrote this segment and how long it is."""
+    """The identity and the length of a segment."""
 
     number: int
     store_id: bytes
@@ -104,7 +104,7 @@ class SegmentHeader:
 
 
 class FrameHeader(NamedTuple):
-    """What a frame holds; all sizes in bytes."""
+    """The contents of a frame; all sizes in bytes."""
 
     kind: int
     store_tag: int
@@ -126,7 +126,7 @@ class FrameHeader(NamedTuple):
 
     @classmethod
     def parse(cls, raw: bytes | memoryview) -> Self | None:
-        """The header in 64 bytes, or None if these are not a sound header."""
+        """The header in 64 bytes, or None if they are not a valid header."""
         magic, kind, reserved, *fields, crc = FRAME_HEADER.unpack(raw)
         if magic != FRAME_MAGIC or crc != crc32(raw[:-4]) or reserved:
             return None
@@ -170,7 +170,7 @@ def packet_places(raw: memoryview, count: int) -> tuple[list[tuple[int, int, int
 
 
 def _stride(raw: memoryview, count: int) -> int | None:
-    """The size of the entries if they all have the same, as a rule; then C does the rest."""
+    """The common size of the entries, if they have one; then C does the rest."""
     if not count or len(raw) < ENTRY_SIZE:
         return None
     record_size = _record_size(raw, 0)

@@ -1,8 +1,8 @@
-"""Reading segments: frames one after the other, and what it means when one is not sound.
+"""Reading segments: one frame after the other, and the treatment of invalid ones.
 
 A torn frame was being written when the power failed: it was never acknowledged, so it is
-cut off. Anything else that is wrong is damage, and damage stops the start. docs/store.md says how
-the two are told apart.
+cut off. Any other fault is damage, and damage stops the start. docs/store.md explains how
+to distinguish them.
 """
 
 from typing import Final, NamedTuple
@@ -27,7 +27,7 @@ _ZEROS: Final = bytes(_WINDOW)
 
 
 class Frame(NamedTuple):
-    """A sound frame."""
+    """A valid frame."""
 
     place: Place
     header: FrameHeader
@@ -35,13 +35,13 @@ class Frame(NamedTuple):
 
     @property
     def next_place(self) -> Place:
-        """Where the next frame of the segment goes."""
+        """The end position of the frame, where the next one starts."""
         segment, offset, sequence = self.place
         return Place(segment, offset + self.header.length, sequence + 1)
 
 
 class Tear(NamedTuple):
-    """What is left of a frame that was being written; zeros belong there."""
+    """The rest of a frame that was being written; zeros belong there."""
 
     offset: int
     end: int
@@ -66,7 +66,7 @@ class SegmentReader:
         self._window = memoryview(b"")
 
     def view(self, offset: int, length: int) -> memoryview:
-        """These bytes; fewer at the end of the segment."""
+        """The bytes; fewer at the end of the segment."""
         start = offset - self._start
         if start < 0 or start + length > len(self._window):
             self._window = memoryview(self._file.read(offset, max(length, _WINDOW)))
@@ -84,10 +84,10 @@ class SegmentReader:
         return Damage(self.name, offset, reason)
 
     def frame(self, place: Place, store_tag: int) -> Frame | Tear | None:
-        """The frame that is expected at a place, or None where the log ends.
+        """The frame expected at a position, or None at the end of the log.
 
         Raises:
-            Damage: it is not sound, and not torn.
+            Damage: it is invalid, and not torn.
         """
         offset = place.offset
         if offset + FRAME_HEADER_SIZE > self.size:
@@ -112,10 +112,10 @@ class SegmentReader:
         return Frame(place, header, raw[FRAME_HEADER_SIZE : FRAME_HEADER_SIZE + header.meta_length])
 
     def changes(self, frame: Frame) -> Changes:
-        """What a frame does to the index.
+        """The changes of a frame to the index.
 
         Raises:
-            Damage: its checksums are right and its contents are not.
+            Damage: its checksums are valid and its contents are not.
         """
         try:
             return decode(frame.header, frame.meta)
@@ -123,7 +123,7 @@ class SegmentReader:
             raise self.damage(frame.place.offset, str(exc)) from exc
 
     def _unsound(self, place: Place, header: FrameHeader, bad: list[tuple[int, int]]) -> Tear:
-        """A frame with a sound header and wrong contents."""
+        """A frame with a valid header and wrong contents."""
         offset = place.offset
         wrong = offset + bad[0][0]
         after = offset + header.length
@@ -135,7 +135,7 @@ class SegmentReader:
         return Tear(offset, max(after, self.last_written(offset)), "a batch is torn")
 
     def _no_frame(self, place: Place, store_tag: int, raw: bytes) -> Tear | None:
-        """No sound header: the end of the log, a torn frame or damage."""
+        """No valid header: the end of the log, a torn frame or damage."""
         offset = place.offset
         end = self.last_written(offset)
         if end <= offset:
@@ -145,13 +145,13 @@ class SegmentReader:
             raise self.damage(
                 offset, f"batch {place.sequence} is damaged; sound batches follow at {later}"
             )
-        # A header lies in one sector: it is there or it is not, unless the write was cut short.
+        # A header lies in one sector: it is complete or missing, unless the write was cut short.
         if raw.strip(b"\0") and not (raw.endswith(b"\0") and end <= offset + len(raw)):
             raise self.damage(offset, f"the header of batch {place.sequence} is damaged")
         return Tear(offset, end, "the header of a batch is torn")
 
     def later_frame(self, place: Place, store_tag: int) -> int | None:
-        """Where a frame after the one at `place` starts, if there is any."""
+        """The start of a frame after the one at `place`, if there is any."""
         for start in range(place.offset, self.size, _WINDOW):
             chunk = bytes(self.view(start, min(_WINDOW, self.size - start)))
             position = chunk.find(FRAME_MAGIC)
@@ -171,7 +171,7 @@ class SegmentReader:
         )
 
     def last_written(self, offset: int) -> int:
-        """Where zeros begin that go on to the end of the segment, seen from `offset`."""
+        """The offset, from `offset` on, after which only zeros follow in the segment."""
         end = offset
         for start in range(offset, self.size, _WINDOW):
             chunk = bytes(self.view(start, min(_WINDOW, self.size - start)))

@@ -1,7 +1,7 @@
-"""What the file store does beside commits: spare segments, snapshots, removal, compaction.
+"""Work of the file store besides commits: spare segments, snapshots, removal, compaction.
 
-Every call of `next` returns at most one bounded step. The owner decides and indexes, the I/O is in
-`Step.run`.
+Every call of `next` returns at most one bounded step. The owner's thread decides and indexes, the
+I/O is in `Step.run`.
 """
 
 from .committer import Committer
@@ -17,7 +17,7 @@ from .steps import Gate, Job, Task, TaskStep, Then, nothing
 
 
 class Maintenance:
-    """Decides what is due. The owner's, except what the steps do in `run`."""
+    """Chooses the work that is due. Used by the owner, except for `run` of the steps."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Maintenance:
         self.jobs: list[Job] = []
 
     def next(self) -> Step | None:
-        """The next step, or None; none while one is under way."""
+        """The next step, or None; None while one is in progress."""
         if self._under_way:
             return None
         self.free_bytes = self._files.free_bytes(self._segments.directory)
@@ -67,7 +67,7 @@ class Maintenance:
         self._under_way = False
 
     def _remove(self) -> Task | None:
-        """Files that no recovery and no backup needs."""
+        """Delete files that neither recovery nor a backup needs."""
         pinned = {number for job in self.jobs for number in job.segments}
         if self._drain is not None:
             pinned.add(self._drain.number)
@@ -95,7 +95,7 @@ class Maintenance:
         return Task(do)
 
     def _prepare_segment(self) -> Task | None:
-        """The segment that comes next, before it is needed."""
+        """Create the next segment before it is needed."""
         number = self._committer.tail.place.segment + 1
         segments = self._segments
         free_bytes = self.free_bytes
@@ -104,7 +104,7 @@ class Maintenance:
         if not self.gate.opens(free_bytes, self._options.segment_size):
             self.gate.close(free_bytes)
             return None
-        # The size is settled now: a commit may come to this segment before the step does.
+        # The size is fixed now: a commit may reach this segment before the step does.
         size = segments.sizes.setdefault(number, self._options.segment_size)
 
         def made() -> None:
@@ -144,9 +144,9 @@ class Maintenance:
         return Task(do)
 
     def _choose(self) -> SegmentDrain | None:
-        """The emptiest segment that compaction would free at once."""
+        """The emptiest segment whose compaction frees space at once."""
         committer = self._committer
-        # What is on its way may move or delete messages of the segment that looks emptiest.
+        # Writes in progress may move or delete messages of the segment that looks emptiest.
         if committer.durable != committer.tail.place:
             return None
         horizon = self._snapshots.horizon
@@ -176,7 +176,7 @@ class Maintenance:
             self._drain = None
 
     def close(self) -> None:
-        """Stop cleanly; no step is under way."""
+        """Stop cleanly; no step is in progress."""
         for job in self.jobs:
             job.abandon()
             job.next()

@@ -41,7 +41,7 @@ class MemoryScratch:
 
 
 class MemoryStore:
-    """Implements `Store`; `recover` after a `close` shows what was finished before it."""
+    """Implements `Store`; `recover` after a `close` returns the data finished before it."""
 
     def __init__(self) -> None:
         self.scratch = MemoryScratch()
@@ -66,7 +66,7 @@ class MemoryStore:
         return MemoryWrite(merge(batches) if batches else Batch())
 
     def write(self, write: Write) -> None:
-        """Nothing to do: `finish` makes it seen."""
+        """Nothing to do: `finish` publishes it."""
 
     def finish(self, write: Write) -> None:
         assert isinstance(write, MemoryWrite)  # noqa: S101 - narrows our own type

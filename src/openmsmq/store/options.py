@@ -5,27 +5,27 @@ from typing import Final
 
 from openmsmq.wire.errors import StoreError
 
-# Where the files are in the data directory of a queue manager.
+# The folder of the files in the data directory of a queue manager.
 STORE_DIRECTORY: Final = "store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How the file store uses its disk; sizes in bytes."""
+    """The use of the disk by the file store; sizes in bytes."""
 
     segment_size: int = 64 << 20
     snapshot_interval: int = 256 << 20
-    """How much log may follow a snapshot before the next one, at least."""
+    """The minimum size of the log between two snapshots."""
     snapshot_operations: int = 2_000_000
-    """How many operations may follow a snapshot before the next one, at least."""
+    """The minimum number of operations between two snapshots."""
     reserve: int = 8 << 20
-    """What new messages leave free for deletes and state rows."""
+    """The space kept for deletes and state rows when new messages are refused."""
     compact_below: float = 0.5
-    """A segment less full than this is compacted."""
+    """A segment with a smaller live part is compacted."""
     step_size: int = 1 << 20
-    """How much one step reads or writes."""
+    """The size of reads and writes of one step."""
     verify_limit: int = 2 << 30
-    """How much of the log before the snapshot is checked at start."""
+    """The part of the log before the snapshot that is checked at start."""
 
     def __post_init__(self) -> None:
         if not 4096 <= self.segment_size <= 1 << 31:

@@ -1,4 +1,4 @@
-"""Packets back from the segments, by ranges, each checked against its checksum."""
+"""Reading packets from the segments, by ranges, each verified by its checksum."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from .log_format import PACKET, Damage
 from .segments import Segments
 
 _GAP: Final = 16 << 10
-"""Reading this much too much is cheaper than another system call."""
+"""Reading this many unneeded bytes is cheaper than another system call."""
 _RANGE: Final = 4 << 20
 
 Place = tuple[int, int, int, int]
@@ -36,7 +36,7 @@ def read_packets(segments: Segments, index: Index, keys: Sequence[int]) -> list[
 
 
 def _end_of_range(places: list[Place], order: list[int], first: int) -> tuple[int, int]:
-    """How far one read can go: in the order, and in the segment."""
+    """The end of a single read: consecutive in the order and in the segment."""
     segment, start, size, _ = places[order[first]]
     end = start + size
     for position in range(first + 1, len(order)):

@@ -1,6 +1,6 @@
-"""What the files of a data directory say: the newest sound snapshot, and the log after it.
+"""Recovery from the files of a data directory: the newest valid snapshot, and the log after it.
 
-Nothing here writes: the file store repairs what this finds, `store check` only reports it.
+This module does not write: the file store repairs the faults, `store check` only reports them.
 """
 
 from dataclasses import dataclass, field
@@ -36,27 +36,27 @@ from .snapshot import (
 )
 
 RESTORING_NAME: Final = "restoring"
-"""There while a restore is under way; its new name is given when everything else is durable."""
+"""Exists during a restore; it gets its final name when everything else is durable."""
 RESTORED_NAME: Final = "restored"
 FIRST_SEQUENCE: Final = 1
 
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """The state of a store, as its files have it."""
+    """The state of a store, read from its files."""
 
     store_id: bytes
     index: Index
     end: Place
-    """Where the log continues."""
+    """The end of the log."""
     last: tuple[Place, int] | None = None
     """Place and length of the last frame."""
     tear: tuple[int, Tear] | None = None
-    """What must be cut off, and in which segment."""
+    """The bytes to be cut off, and their segment."""
     spoiled: list[int] = field(default_factory=list)
-    """Segments without any frame that cannot be used."""
+    """Unusable segments without any frame."""
     start: Place
-    """Where the log was read from."""
+    """The position where reading of the log began."""
     durable: int = 0
     """The sequence number that the log is known to have reached."""
     snapshots: list[Snapshot] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Found:
 
 
 class Meter:
-    """Turns bytes read into calls of a progress function."""
+    """Reports the progress of reads to a function."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress = progress
@@ -123,13 +123,13 @@ class Reader:
         return reader
 
     def read(self, progress: Progress | None = None, *, verify_limit: int = 0) -> Found:
-        """The newest state that the files have; read once.
+        """The newest state in the files; read it once.
 
         Segments before the snapshot are checked too, up to `verify_limit` bytes of them.
 
         Raises:
             Damage: with file and offset.
-            UnknownVersion: a later program wrote the files.
+            UnknownVersion: a later version of the program wrote the files.
         """
         sizes = {number: self._size(segment_name(number)) for number in self.segments}
         snapshot_size = self._size(snapshot_name(self.generations[-1])) if self.generations else 0
@@ -160,7 +160,7 @@ class Reader:
             file.close()
 
     def _base(self, meter: Meter) -> Found:
-        """Where the log must be read from, and the state there."""
+        """The position where reading of the log begins, and the state there."""
         findings: list[Finding] = []
         older: list[Snapshot] = []
         loaded: Loaded | None = None
@@ -186,7 +186,7 @@ class Reader:
         )
 
     def _without_snapshot(self, findings: list[Finding]) -> Found:
-        """The log alone, which must then be all there."""
+        """The log alone, which must then be complete."""
         if not self.segments or self.segments[0] != 1:
             if findings:
                 first = findings[0]
@@ -246,7 +246,7 @@ class Reader:
             reader.close()
 
     def _check_rest(self, recovered: Found) -> None:
-        """Segments after the end of the log are prepared for it, and empty."""
+        """Check that segments after the end of the log are empty."""
         for number in self.segments:
             if number > recovered.end.segment:
                 reader = self.open(number, recovered.store_id)
@@ -275,7 +275,7 @@ class Reader:
     def _verify(self, recovered: Found, number: int) -> None:
         """Check a segment that the log was not read from.
 
-        Damage where nothing is live does no harm and is only reported.
+        Damage outside of live data does no harm and is only reported.
         """
         reader = self.open(number, recovered.store_id)
         limit = recovered.start.offset if number == recovered.start.segment else reader.size

@@ -1,4 +1,4 @@
-"""Scratch files: express messages above the memory budget, never flushed, gone at next start."""
+"""Scratch files: express messages above the memory budget, never flushed, lost at next start."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ _OFFSET_BITS: Final = 32
 _SIZE_BITS: Final = 32
 _OFFSET_MASK: Final = (1 << _OFFSET_BITS) - 1
 _SIZE_MASK: Final = (1 << _SIZE_BITS) - 1
-# Neighbours are read at once until they have this size.
+# Adjacent packets are read together up to this size.
 _READ_SIZE: Final = 1 << 20
 
 
@@ -31,7 +31,7 @@ class _Chunk:
 
 
 class FileScratch:
-    """Packets in files that are filled one after the other and removed when all of it is freed.
+    """Packets in files that are filled in turn and removed when all their packets are freed.
 
     A handle is the number of the file, the offset and the size, packed into one int.
     """
@@ -59,7 +59,7 @@ class FileScratch:
         return handles
 
     def _fill(self, packets: Sequence[bytes]) -> list[int]:
-        """Write the packets that the current file has room for, at least one, at once."""
+        """Write the packets that fit into the current file, at least one, in one call."""
         chunk = self._chunk()
         handles: list[int] = []
         end = chunk.end
@@ -85,7 +85,7 @@ class FileScratch:
 
     def get_many(self, handles: Sequence[int]) -> list[bytes]:
         found: dict[int, bytes] = {}
-        # Messages that follow each other mostly left memory together: their packets are neighbours.
+        # Consecutive messages mostly left memory together: their packets are adjacent.
         run: list[int] = []
         begin = end = 0
         for handle in sorted(handles):
@@ -100,7 +100,7 @@ class FileScratch:
         return [found[handle] for handle in handles]
 
     def _read_run(self, begin: int, end: int, run: list[int], found: dict[int, bytes]) -> None:
-        """Read neighbours at once; the places have the number of the file in front."""
+        """Read adjacent packets together; each place begins with the number of the file."""
         if not run:
             return
         chunk = self._chunks[begin >> _OFFSET_BITS]
@@ -136,7 +136,7 @@ class FileScratch:
 
 
 def remove_scratch(files: Files, directory: Path) -> None:
-    """Discard what an earlier process left."""
+    """Remove the files of an earlier process."""
     for name in files.names(directory):
         if name.startswith(_PREFIX):
             files.unlink(directory / name)

@@ -1,4 +1,4 @@
-"""The segment files: their names, how a new one comes to be, and where the log ends."""
+"""The segment files: their names, their creation, and the end of the log."""
 
 import errno
 import threading
@@ -32,7 +32,7 @@ def segment_number(name: str) -> int | None:
 class Segments:
     """The segments of one data directory.
 
-    `ensure` and `writer` may be called beside each other in two threads; the rest is the owner's.
+    `ensure` and `writer` may run concurrently in two threads; the rest is the owner's.
     """
 
     def __init__(self, files: Files, directory: Path, store_id: bytes) -> None:
@@ -40,9 +40,9 @@ class Segments:
         self.directory = directory
         self._store_id = store_id
         self.sizes: dict[int, int] = {}
-        """Every segment that is there, or that the log has entered and `ensure` will make."""
+        """All existing segments, and those that the log has entered and `ensure` will create."""
         self.ready: set[int] = set()
-        """Those that are there."""
+        """The existing segments."""
         self._lock = threading.Lock()
         self._writer: tuple[int, File] | None = None
         self._readers: OrderedDict[int, File] = OrderedDict()
@@ -56,7 +56,7 @@ class Segments:
         self.ready.add(number)
 
     def ensure(self, number: int, size: int) -> None:
-        """Make the segment unless it is there: whole, zero and durable before it has its name."""
+        """Create the segment unless it exists: whole, zero and durable before it has its name."""
         with self._lock:
             if number in self.ready:
                 return
@@ -117,7 +117,7 @@ class Segments:
 
 
 class Placement(NamedTuple):
-    """Where a frame goes and what must be there first."""
+    """The position of a frame, and the changes needed before it."""
 
     place: Place
     end: Place
@@ -128,7 +128,7 @@ class Placement(NamedTuple):
 
 
 class Tail:
-    """The end of the log, ahead of the disk by what is begun and not yet written."""
+    """The end of the log, including frames that are begun and not yet written."""
 
     __slots__ = ("_segment_size", "_sizes", "_store_tag", "place")
 
@@ -142,11 +142,11 @@ class Tail:
 
     @property
     def remaining(self) -> int:
-        """How long a frame may be that still goes into this segment."""
+        """The maximum length of a frame in the current segment."""
         return self._sizes[self.place.segment] - self.place.offset - FRAME_HEADER_SIZE
 
     def plan(self, length: int) -> Placement:
-        """Where a frame would go."""
+        """The position that a frame would get."""
         place = self.place
         segment, offset, sequence = place
         size = self._sizes[segment]
@@ -167,7 +167,7 @@ class Tail:
         return Placement(place, Place(segment, offset + length, sequence + 1), entered, rolls)
 
     def take(self, placement: Placement) -> None:
-        """The frame goes there."""
+        """Reserve the position of the frame."""
         self.place = placement.end
         if placement.entered:
             self._sizes.update(placement.entered)

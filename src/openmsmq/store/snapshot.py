@@ -1,7 +1,7 @@
-"""A snapshot of the index: written in pieces while commits continue, read back at start.
+"""A snapshot of the index: written in pieces while commits continue, read at start.
 
-The pieces are taken one after the other and the index moves on in between. That does no harm:
-recovery reads the log from where the snapshot began, and every operation may be done twice.
+The pieces are written in turn and the index changes in between. That is safe:
+recovery reads the log from where the snapshot began, and every operation is idempotent.
 """
 
 from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ class Snapshot(NamedTuple):
 
     generation: int
     start: Place
-    """Where the log must be read from."""
+    """The position where reading of the log must begin."""
     size: int
 
 
@@ -104,7 +104,7 @@ class SnapshotWriter:
         self._rows = 0
 
     def blocks(self, index: Index) -> Iterator[Block]:
-        """The index in pieces; `index` is at `start` now and moves on between them."""
+        """The index in pieces; `index` is at `start` now and changes between them."""
         return self._blocks(index, list(index.entries), list(index.rows))
 
     def _blocks(
@@ -153,7 +153,7 @@ class SnapshotWriter:
         return Snapshot(self.generation, self.start, self._position)
 
     def abandon(self) -> None:
-        """Give up; the space is free again."""
+        """Cancel; the space is freed."""
         if self._file is not None:
             self._file.close()
         self._files.unlink(self._directory / NEXT_NAME)
@@ -166,7 +166,7 @@ def load_snapshot(
 
     Raises:
         Damage: it is damaged.
-        UnknownVersion: a later program wrote it.
+        UnknownVersion: a later version of the program wrote it.
     """
     file = files.open(path)
     try:
@@ -176,11 +176,11 @@ def load_snapshot(
 
 
 def peek_snapshot(files: Files, path: Path, generation: int) -> Snapshot:
-    """What a snapshot says about itself; its contents are not read.
+    """The header of a snapshot; its contents are not read.
 
     Raises:
         Damage: the header is damaged.
-        UnknownVersion: a later program wrote it.
+        UnknownVersion: a later version of the program wrote it.
     """
     file = files.open(path)
     try:

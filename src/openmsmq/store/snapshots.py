@@ -1,4 +1,4 @@
-"""When a snapshot is due, how it comes about in steps, and which ones are kept."""
+"""The schedule of snapshots, their steps, and the ones that are kept."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ _ROW_ESTIMATE: Final = 128
 
 
 class Snapshots:
-    """The snapshots of a store; the owner's, except what the tasks do."""
+    """The snapshots of a store; used by the owner, except for the tasks."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Snapshots:
 
     @property
     def horizon(self) -> int:
-        """The first segment that a recovery might read as a log.
+        """The first segment that a recovery might read.
 
         Two snapshots are kept, and the log from the older one: one damaged snapshot loses nothing.
         """
@@ -78,7 +78,7 @@ class Snapshots:
         return paths
 
     def next(self, free_bytes: int, *, disk_full: bool) -> Task | None:
-        """The next piece of a snapshot, if one is under way or due."""
+        """The next piece of a snapshot, if one is in progress or due."""
         if self._writer is None and not self._start_if_due(free_bytes, disk_full=disk_full):
             return None
         writer = self._writer
@@ -99,7 +99,7 @@ class Snapshots:
         )
 
     def reserve(self, free_bytes: int) -> Task | None:
-        """Space for the next snapshot, so that a full disk can be drained."""
+        """Reserve space for the next snapshot, so that a full disk can be drained."""
         size = self._estimate() * 5 // 4 + self._options.segment_size // 16
         if self._reserved or not self._gate.opens(free_bytes, size):
             return None
@@ -119,7 +119,7 @@ class Snapshots:
         return Task(do, lambda: self._gate.close(free_bytes))
 
     def close(self) -> Finding | None:
-        """A snapshot of the end, so that the next start reads no log."""
+        """Write a snapshot at the end, so that the next start reads no log."""
         if self._writer is not None:
             self._abandon(0)
         durable = self._committer.durable
@@ -133,19 +133,19 @@ class Snapshots:
                 writer.write(block)
             writer.complete(durable.sequence)
         except OSError as exc:
-            # The log is whole without it; only the next start takes longer.
+            # The log is complete without it; only the next start takes longer.
             writer.abandon()
             return Finding(NEXT_NAME, 0, f"no snapshot at stop: {exc.strerror}")
         return None
 
     def _estimate(self) -> int:
-        """About how long a snapshot would be now."""
+        """The approximate size of a snapshot now."""
         entries = self._index.entries
         one = len(next(iter(entries.values()), b"")) + 8
         return one * len(entries) + _ROW_ESTIMATE * len(self._index.rows)
 
     def _waste(self) -> int:
-        """What a newer horizon would let go of or compact."""
+        """The bytes of segments that a newer horizon would free or compact."""
         live = self._index.live
         horizon = self.horizon
         now = self._committer.durable.segment

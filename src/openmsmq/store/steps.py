@@ -1,4 +1,4 @@
-"""The parts that maintenance is made of: I/O in one thread, what follows from it in the owner's."""
+"""The building blocks of maintenance: I/O in one thread, the completion in the owner's."""
 
 from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
@@ -8,15 +8,15 @@ from openmsmq.wire.errors import StoreError
 from .segments import NO_SPACE
 
 Then = Callable[[], None]
-"""What the owner does after the I/O."""
+"""The completion, run by the owner after the I/O."""
 
 
 def nothing() -> None:
-    """Nothing follows."""
+    """No completion."""
 
 
 class Task(NamedTuple):
-    """Something to do, and what follows if the disk is full."""
+    """A task, and the completion if the disk is full."""
 
     do: Callable[[], Then]
     full: Then = nothing
@@ -44,7 +44,7 @@ class TaskStep:
 
 
 class Gate:
-    """Keeps an allocation that found no space from being tried until there is more."""
+    """Delays the retry of an allocation that found no space until there is more."""
 
     __slots__ = ("_free_bytes", "closed")
 
@@ -61,18 +61,18 @@ class Gate:
 
 
 class Job(Protocol):
-    """Work beside maintenance that needs files to stay: a backup."""
+    """Work besides maintenance that needs files to be kept: a backup."""
 
     @property
     def segments(self) -> Collection[int]:
-        """Segments that must stay."""
+        """Segments to be kept."""
 
     @property
     def generations(self) -> Collection[int]:
-        """Snapshots that must stay."""
+        """Snapshots to be kept."""
 
     def next(self) -> Task | None:
         """The next piece, or None when done."""
 
     def abandon(self) -> None:
-        """Give up."""
+        """Cancel."""
