@@ -1,4 +1,4 @@
-"""The file of accounts for remote read: whom they stand for, NT hashes, Kerberos principals."""
+"""The file of accounts for remote read: their SIDs, NT hashes, Kerberos principals."""
 
 import fcntl
 import json
@@ -24,18 +24,18 @@ MAX_FILE_BYTES: Final = 16 * 2**20
 MAX_NAME: Final = 64
 MAX_PASSWORD: Final = 256
 HASH_SIZE: Final = 16
-# [MS-SAMR] 3.1.1.6: what a user name must not contain; @ would make it a principal name.
+# [MS-SAMR] 3.1.1.6: characters that are invalid in a user name; @ would make it a principal name.
 FORBIDDEN: Final = frozenset('"/\\[]:|<>+=;?,*@')
-# [MS-DTYP] 2.4.2.4: numbers below are those of well-known accounts.
+# [MS-DTYP] 2.4.2.4: smaller numbers are those of well-known accounts.
 FIRST_RID: Final = 1000
 BUILTIN_DOMAIN: Final = 32
-# What tells two contents of a file apart: time of change, size, inode.
+# Distinguishes two versions of a file: time of change, size, inode.
 Version = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One account; the hash is as good as the password and never shows.
+    """One account; the hash is as secret as the password and is never shown.
 
     Attributes:
         nt_hash: empty for an account without a password, which logs on by Kerberos only.
@@ -50,10 +50,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class AccountList:
-    """What is in the file.
+    """The contents of the file.
 
     `domain` and `next_rid` make SIDs for accounts without one of their own; a number is never
-    used again, so that a new account does not inherit the rights of a removed one.
+    reused, so that a new account does not inherit the rights of a removed one.
     """
 
     accounts: dict[str, Account]
@@ -79,10 +79,10 @@ class AccountFile:
         self.path = data / ACCOUNTS_FILE
 
     def read(self) -> AccountList:
-        """All accounts, by their names in upper case; none if there is no file.
+        """All accounts, by their names in upper case; empty if there is no file.
 
         Raises:
-            ConfigError: the file cannot be used, or others than its owner may read it.
+            ConfigError: the file cannot be used, or users other than its owner may read it.
         """
         try:
             with self.path.open("rb") as file:
@@ -102,11 +102,11 @@ class AccountFile:
         try:
             return parse(json.loads(raw))
         except (ValueError, KeyError, TypeError, AttributeError) as exc:
-            # Without the cause, which may quote a hash.
+            # No cause, which may quote a hash.
             raise self._unusable("not a file of accounts") from exc
 
     def version(self) -> Version | None:
-        """What changes when the file does; None without one."""
+        """A value that changes with the file; None without a file."""
         try:
             status = self.path.stat()
         except OSError:
@@ -116,15 +116,15 @@ class AccountFile:
     def add(
         self, name: str, password: str | None, sid: SID | None, principal: str | None = None
     ) -> Account:
-        """Keep a new account; without a SID one is made for it.
+        """Store a new account; without a SID one is assigned.
 
         Args:
             password: None for an account that logs on by Kerberos only.
             principal: `USER@REALM`, whose tickets log on to the account.
 
         Raises:
-            ConfigError: the name, password or principal cannot be used, or there is such an
-                account.
+            ConfigError: the name, password or principal is invalid, or the account exists
+            already.
         """
         check_name(name)
         hashed = b"" if password is None else hash_of(password)
@@ -152,7 +152,7 @@ class AccountFile:
         """Change the password of an account.
 
         Raises:
-            ConfigError: there is no such account, or the password cannot be used.
+            ConfigError: there is no such account, or the password is invalid.
         """
         with self._changing() as before:
             old = self._find(before, name)
@@ -194,7 +194,7 @@ class AccountFile:
 
     @contextmanager
     def _changing(self) -> Iterator[AccountList]:
-        """The accounts, while no other process changes them."""
+        """The accounts, locked against changes by other processes."""
         try:
             self.path.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
             directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -210,7 +210,7 @@ class AccountFile:
             os.close(directory)
 
     def _write(self, accounts: AccountList) -> None:
-        """The file appears whole, and belongs to whom the data directory belongs to."""
+        """Replace the file atomically, with the owner of the data directory."""
         new = self.path.with_suffix(".new")
         new.unlink(missing_ok=True)
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
@@ -228,7 +228,7 @@ class AccountFile:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that clients could not send.
+    """Refuse a name that clients cannot send.
 
     Raises:
         ConfigError: the text says what is wrong.
@@ -246,7 +246,7 @@ def check_name(name: str) -> None:
 
 
 def check_kerberos_principal(principal: str) -> None:
-    """Refuse what is not `USER@REALM`.
+    """Refuse a text that is not `USER@REALM`.
 
     Raises:
         ConfigError: the text says what is wrong.
@@ -261,7 +261,7 @@ def check_kerberos_principal(principal: str) -> None:
 
 
 def can_log_on(sid: SID) -> bool:
-    """Whether an account may stand for the SID: not for a group, nor for a kind of users."""
+    """Whether an account may have the SID: it must not be that of a group or of a kind of users."""
     unix = unix_id(sid)
     if unix is not None:
         return unix[0] == UNIX_USER
@@ -272,7 +272,7 @@ def hash_of(password: str) -> bytes:
     """The NT hash of a password.
 
     Raises:
-        ConfigError: it is empty or too long, or not text.
+        ConfigError: the password is empty, too long, or not text.
     """
     if not 0 < len(password) <= MAX_PASSWORD:
         raise ConfigError(f"a password has 1 to {MAX_PASSWORD} characters")
@@ -283,7 +283,7 @@ def hash_of(password: str) -> bytes:
 
 
 def new_domain() -> SID:
-    """The part of made SIDs that is the same for all accounts of a file."""
+    """The common part of the assigned SIDs of all accounts of a file."""
     return SID(5, (21, *(secrets.randbits(32) for _ in range(3))))
 
 
@@ -306,7 +306,7 @@ def parse(content: Any) -> AccountList:
     """The accounts in the JSON of a file.
 
     Raises:
-        ValueError, KeyError, TypeError, AttributeError: it is not as `render` writes it.
+        ValueError, KeyError, TypeError, AttributeError: it has another form than that of `render`.
     """
     if content["version"] != FORMAT_VERSION:
         raise ValueError("another version")

@@ -1,4 +1,4 @@
-"""Users and groups of this machine, accounts for remote read, and who a client is."""
+"""Users and groups of this machine, accounts for remote read, and the callers of clients."""
 
 import grp
 import os
@@ -15,7 +15,7 @@ from .account_file import Account, AccountFile, Version
 
 
 class UnixAccounts:
-    """The accounts that the machine knows; None for an unknown one."""
+    """The accounts of the machine; None for an unknown one."""
 
     def uid(self, name: str) -> int | None:
         try:
@@ -66,7 +66,7 @@ class ServiceAccounts(UnixAccounts):
         )
 
     def _accounts(self) -> dict[str, Account]:
-        """Those in the file now; none if it cannot be used, which a logon reports."""
+        """The current accounts of the file; empty if it cannot be used, which a logon reports."""
         version = self._file.version()
         if version != self._version:
             self._version = version
@@ -78,7 +78,7 @@ class ServiceAccounts(UnixAccounts):
 
 
 def caller_of(uid: int, gid: int) -> Caller:
-    """The caller that a process on this machine is, with all groups the machine knows of."""
+    """The caller of a process on this machine, with all groups that the machine knows."""
     try:
         groups = os.getgrouplist(pwd.getpwuid(uid).pw_name, gid)
     except KeyError:
@@ -87,7 +87,7 @@ def caller_of(uid: int, gid: int) -> Caller:
 
 
 def caller_of_user(uid: int) -> Caller:
-    """The caller that a user of this machine is; without an account it has no groups."""
+    """The caller of a user of this machine; without an account it has no groups."""
     try:
         return caller_of(uid, pwd.getpwuid(uid).pw_gid)
     except KeyError:

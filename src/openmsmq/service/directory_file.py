@@ -57,12 +57,12 @@ class DirectoryFileOnDisk:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other processes from writing, through a file beside the directory.
+        """Lock out other writers, by a file beside the directory.
 
         Raises:
-            OSError: the lock could not be had in time.
+            OSError: the lock was not acquired in time.
         """
-        # The file itself is replaced at each change, so a lock on it would not last.
+        # The file itself is replaced at each change, so a lock on it would be lost.
         lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
         try:
             self._wait_for(lock)
@@ -74,7 +74,7 @@ class DirectoryFileOnDisk:
         """Write the content beside the file, flush it and rename it.
 
         Raises:
-            OSError: it could not be written; the file is as it was.
+            OSError: it could not be written; the file is unchanged.
         """
         try:
             mode = self._path.stat().st_mode & 0o777
@@ -110,7 +110,7 @@ class DirectoryFileOnDisk:
 
 
 def create_directory_file(path: Path, *, enterprise: str, identifier: UUID) -> bool:
-    """Start a directory unless there is one; says whether this call made it.
+    """Create a directory file unless there is one; return whether this call created it.
 
     Raises:
         OSError: the file could not be written.

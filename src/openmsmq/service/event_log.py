@@ -1,4 +1,4 @@
-"""What happens in a queue manager, for those who watch: the newest events, bounded."""
+"""The newest events of a queue manager for watching clients, bounded."""
 
 from collections import deque
 from collections.abc import Callable
@@ -25,12 +25,12 @@ from openmsmq.wire.codes.queue_error import QueueError
 from .host import Host
 from .message_log import ORDINARY
 
-# Events that are kept for those who are slow; an answer has so many at most.
+# The number of events kept for slow clients, and the limit of one answer.
 MAX_EVENTS: Final = 1_000
 
 
 class EventLog:
-    """Keeps the newest events and answers those who wait for the next one."""
+    """Keeps the newest events and answers clients that wait for the next one."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -52,7 +52,7 @@ class EventLog:
     # Events
 
     def add(self, kind: str, queue: str, detail: str = "", count: int = 1) -> None:
-        """Something happened."""
+        """Add an event."""
         self._last += 1
         self._events.append(
             EventInfo(
@@ -86,18 +86,18 @@ class EventLog:
         self.add("dropped", event.queue, f"{event.what}: {event.reason}")
 
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
-        """A request of a client was refused; a read that finds nothing is no event."""
+        """A request of a client was refused; a read that finds nothing is not an event."""
         if error.code in ORDINARY:
             return
         self.add("refused", queue, f"{request}: {hresult_name(error.code)}", max(messages, 1))
 
-    # Those who watch
+    # Watching clients
 
     def watch(self, after: int, defer: Callable[[Callable[[], None]], Deferred]) -> None:
-        """Answer with the events after a number, or once there is one.
+        """Answer with the events after a number, or wait for one.
 
         Args:
-            defer: makes the answer, with what gives it up.
+            defer: creates the deferred answer, with its cancellation.
         """
         self._waiters += 1
         number = self._waiters
@@ -105,7 +105,7 @@ class EventLog:
         if after < self._last:
             answer.done(self._page(after), self._host.manager.seen)
         else:
-            # Who was here before a restart begins anew.
+            # A client from before a restart starts again.
             self._waiting[number] = (min(after, self._last), answer)
 
     def _forget(self, number: int) -> None:

@@ -1,6 +1,6 @@
-"""The history of messages on disk: a few files, of which the oldest is removed when they are full.
+"""The history of messages on disk: a few files, of which the oldest is removed at the limit.
 
-Records are handed to the operating system once a second, and not flushed: a crash of the machine
+Records are passed to the operating system once a second, and not flushed: a crash of the machine
 may lose the last of them, a kill of the process those of the last second.
 """
 
@@ -19,12 +19,12 @@ _NAMELESS: Final = "?"
 
 
 class HistoryFiles:
-    """Writes what a queue manager notes, within a limit.
+    """Writes the records of a queue manager, up to a limit.
 
     Args:
-        folder: where the files are.
-        limit: how many bytes they may have together; 0 keeps none.
-        trace: where the records come from.
+        folder: the folder of the files.
+        limit: the total size of the files in bytes; 0 keeps none.
+        trace: the source of the records.
     """
 
     def __init__(self, folder: Path, limit: int, trace: TraceLog) -> None:
@@ -42,7 +42,7 @@ class HistoryFiles:
         return sorted(self._folder.glob(f"{PREFIX}*"))
 
     def _continue_file(self) -> None:
-        """Go on with the newest file, so that a restart costs no older one."""
+        """Continue the newest file, so that a restart removes no older one."""
         paths = self._paths()
         if not paths:
             self._begin_file()
@@ -64,7 +64,7 @@ class HistoryFiles:
         self._size = 0
 
     def _remove_oldest(self, most: int) -> None:
-        """Leave this many files at most, and no more bytes than the limit."""
+        """Remove the oldest files above this number and the size limit."""
         paths = self._paths()
         sizes = [path.stat().st_size for path in paths]
         while len(paths) > most or sum(sizes) > self._limit:
@@ -79,7 +79,7 @@ class HistoryFiles:
         return descriptor
 
     def write(self) -> None:
-        """Write what was noted since the last call.
+        """Write the records since the last call.
 
         Raises:
             OSError: the disk is full or broken; these records are lost.
@@ -99,7 +99,7 @@ class HistoryFiles:
             self._descriptor = None
 
     def find(self, identifier: bytes) -> dict[str, Any]:
-        """What the files have of a message; runs in a thread."""
+        """The records of a message; runs in a thread."""
         source, ordinal = identifier[:GUID_SIZE], int.from_bytes(identifier[GUID_SIZE:], "little")
         since: float | None = None
         events: list[dict[str, Any]] = []
@@ -126,14 +126,14 @@ class HistoryFiles:
             try:
                 data = path.read_bytes()
             except FileNotFoundError:
-                # It was the oldest, and had to go meanwhile.
+                # It was the oldest, and was removed meanwhile.
                 continue
             for record in reader.read(data):
                 yield reader.names, record
 
 
 def _concerns(record: HistoryRecord, source: bytes, ordinal: int, keys: set[int]) -> bool:
-    """Whether a record is about the message; its keys are learned from its arrivals."""
+    """Whether a record is about the message; its keys are found in its arrivals."""
     if record.kind in (Happening.ARRIVED, Happening.DROPPED):
         place = ordinal - record.ordinal
         if record.source != source or not 0 <= place < record.messages:

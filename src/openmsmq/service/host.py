@@ -22,7 +22,7 @@ Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
 
 
 class StoreThread:
-    """Runs jobs beside the event loop, in the order in which they are given."""
+    """Runs jobs outside of the event loop, in the order of the calls."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.get_running_loop()
@@ -31,11 +31,11 @@ class StoreThread:
         self._worker.start()
 
     def start(self, run: Callable[[], None], done: Callable[[Exception | None], None]) -> None:
-        """Call `run` in the thread, then `done` in the loop with what went wrong, if anything."""
+        """Call `run` in the thread, then `done` in the loop with the exception, if any."""
         self._jobs.put((run, done))
 
     def close(self) -> None:
-        """End the thread; what it has been given is done first."""
+        """End the thread after the jobs that it has been given."""
         self._jobs.put(None)
         self._worker.join()
 
@@ -54,22 +54,22 @@ class StoreThread:
                 return
 
 
-# A timer never sleeps longer: a clock that jumps is noticed this soon.
+# The timer never sleeps longer, so that a jump of the clock is noticed.
 LONGEST_SLEEP: Final = 60.0
-# How often slow things are done: the room on the disk is looked at, lines of the log summed up.
+# The interval of slow work: checking the free space, summing up log lines.
 SLOW_SECONDS: Final = 1.0
 # Threads that check messages.
 CHECK_THREADS: Final = 4
 
 
 class Host:
-    """Gives an engine its turn of the event loop, and its writes to a thread.
+    """Gives an engine its turns of the event loop, and its writes to a thread.
 
-    Call `tick` before anything that changes the queue manager and `wake` after it. What comes
-    together during one write goes into the next one; a lone batch is written at once.
+    Call `tick` before any change of the queue manager and `wake` after it. Changes made
+    during one write go into the next one; a lone batch is written at once.
 
     Args:
-        failed: called with a fault after which only a restart helps; nothing is sent any more.
+        failed: called with a fault that needs a restart; nothing is sent any more.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Host:
         self._commit = StoreThread("openmsmq-commit")
         self._upkeep = StoreThread("openmsmq-upkeep")
         self._checks = Workers("openmsmq-check", CHECK_THREADS)
-        # Those that threads have taken.
+        # Jobs taken by threads.
         self._jobs = 0
         self._written = asyncio.Event()
         self._stepped = asyncio.Event()
@@ -112,21 +112,21 @@ class Host:
         """Call `effect(argument)` once batch `depends` is on disk."""
         self.engine.gate.when_durable(depends, effect, argument)
 
-    # What comes in
+    # Inputs
 
     def tick(self) -> float:
-        """Tell the engine what time it is; returns the monotonic time."""
+        """Set the time of the engine; return the monotonic time."""
         now = time.monotonic()
         self.engine.enter(now=now, utc=time.time())
         return now
 
     @property
     def saturated(self) -> bool:
-        """Whether enough waits for the disk: no more requests for now."""
+        """Whether too many bytes wait for the disk to accept more requests."""
         return self._stopped or self.engine.saturated
 
     def when_free(self, action: Callable[[], None]) -> None:
-        """Call back when it is saturated no longer."""
+        """Call back when it is no longer saturated."""
         self.engine.when_free(action)
 
     def wake(self) -> None:
@@ -136,7 +136,7 @@ class Host:
             self._loop.call_soon(self._turn)
 
     def send_at_once(self, output: Callable[[], None]) -> None:
-        """Let an output of the engine send what it has; a turn follows only if one is needed."""
+        """Let an output of the engine send; a turn follows only if one is needed."""
         if self._stopped:
             return
         try:
@@ -154,7 +154,7 @@ class Host:
         self._guard(self._work)
 
     def _guard(self, action: Callable[[], None]) -> None:
-        """Do a part of the turn; after a fault in it only a restart knows the state."""
+        """Run a part of the turn; after a fault in it only a restart restores a known state."""
         if self._stopped:
             return
         try:
@@ -182,7 +182,7 @@ class Host:
             self._written.set()
 
     def _write(self, write: Write) -> None:
-        """In the thread of the store."""
+        """Runs in the thread of the store."""
         started = time.perf_counter()
         self._store.write(write)
         self.flush_seconds.add(time.perf_counter() - started)
@@ -195,7 +195,7 @@ class Host:
 
     def _after_write(self) -> None:
         self.engine.written()
-        # The disk works on while replies are sent; those leave before the next turn.
+        # The disk works while replies are sent; they leave before the next turn.
         self._use_disk()
         if self.engine.has_work:
             self.wake()
@@ -217,7 +217,7 @@ class Host:
     # Checks of messages
 
     def _start_jobs(self) -> None:
-        # What no thread can take yet stays where addresses take turns.
+        # Jobs that no thread can take yet stay in the queue where addresses take turns.
         while self._jobs < CHECK_THREADS and (job := self.engine.take_job()) is not None:
             self._jobs += 1
             self._checks.start(job.run, partial(self._on_job, job))
@@ -233,7 +233,7 @@ class Host:
     # Timers
 
     def _set_timer(self) -> None:
-        """Wake up when something is due. A timer that fires too early costs less than a new one."""
+        """Set the timer. A timer that fires too early costs less than a new one."""
         due = self.engine.next_timer()
         if due is None or not self._is_timer_late(due):
             return
@@ -244,7 +244,7 @@ class Host:
         self._timer = self._loop.call_later(self._timer_at - now, self._on_timer)
 
     def _is_timer_late(self, due: float | None) -> bool:
-        """Whether the timer fires after something is due."""
+        """Whether the timer fires too late for the next work."""
         return due is not None and (self._timer is None or self._timer_at > due)
 
     def _on_timer(self) -> None:
@@ -270,7 +270,7 @@ class Host:
             self._failed(error)
 
     async def drain(self) -> None:
-        """Return when everything that the queue manager has built is on disk, or never will be."""
+        """Return when all batches of the queue manager are on disk, or can no longer be written."""
         if not self._stopped:
             self._turn()
             await self._written.wait()

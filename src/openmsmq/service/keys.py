@@ -1,4 +1,4 @@
-"""The key pairs of a queue manager: private halves kept in files of its own."""
+"""The key pairs of a queue manager, with private halves in separate files."""
 
 import os
 import re
@@ -46,17 +46,17 @@ class RsaKey(NamedTuple):
 
 
 class RetiredKey(NamedTuple):
-    """A key that was replaced, and when: for messages that were encrypted before."""
+    """A replaced key, and the time: it decrypts messages that were encrypted before."""
 
     key: RsaKey
     retired: int
 
 
 class KeyFiles:
-    """Key pairs by purpose and provider, in one directory; made when first asked for.
+    """Key pairs by purpose and provider, in one directory; created at the first use.
 
     Args:
-        bits: other lengths of new keys than those of the providers, by their names.
+        bits: lengths of new keys that replace those of the providers, by their names.
     """
 
     def __init__(self, directory: Path, bits: Mapping[str, int] | None = None) -> None:
@@ -64,11 +64,11 @@ class KeyFiles:
         self._bits = bits or {}
 
     def exchange_key(self, provider: Provider) -> bytes:
-        """The public key under which others send secrets."""
+        """The public key with which others encrypt secrets."""
         return self.private_key(EXCHANGE, provider).public_blob(CALG_RSA_KEYX)
 
     def signing_key(self, provider: Provider) -> bytes:
-        """The public key that proves a signature."""
+        """The public key that verifies a signature."""
         return self.private_key(SIGNING, provider).public_blob(CALG_RSA_SIGN)
 
     def private_key(self, purpose: str, provider: Provider) -> RsaKey:
@@ -95,7 +95,7 @@ class KeyFiles:
             return None
 
     def rotate(self, purpose: str, provider: Provider, *, utc: int) -> RsaKey:
-        """Put a new key pair in the place of the current one, which is kept as retired.
+        """Replace the current key pair by a new one; the old one is kept as retired.
 
         Raises:
             ConfigError: the files cannot be used.
@@ -111,7 +111,7 @@ class KeyFiles:
         return key
 
     def retired(self, purpose: str, provider: Provider) -> list[RetiredKey]:
-        """The key pairs that were replaced, the last one first.
+        """The retired key pairs, the last one first.
 
         Raises:
             ConfigError: a file cannot be used.
@@ -120,7 +120,7 @@ class KeyFiles:
         return sorted(keys, key=lambda key: key.retired, reverse=True)
 
     def forget_retired(self, purpose: str, provider: Provider, *, before: float) -> None:
-        """Delete the key pairs that were replaced before a time."""
+        """Delete the key pairs that were retired before a time."""
         for when, path in self._retired(purpose, provider):
             if when < before:
                 path.unlink(missing_ok=True)
@@ -137,7 +137,7 @@ class KeyFiles:
         return [(int(match[1]), path) for match, path in matches if match is not None]
 
     def _write(self, path: Path, text: str) -> None:
-        """The file appears whole, and only its owner may read it."""
+        """Replace the file atomically; only its owner may read it."""
         try:
             self._directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
             new = path.with_suffix(".new")
@@ -169,18 +169,18 @@ def _read(path: Path) -> RsaKey:
 
 
 def slug(name: str) -> str:
-    """A name as a file may have it."""
+    """A name that is safe for files."""
     return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
 
 
-# Making keys
+# Creating keys
 
 
 def make_key(bits: int) -> RsaKey:
     """A new key pair."""
     if bits < LIBRARY_BITS:
         return make_short_key(bits)
-    # It takes a while to load, and most starts make no keys.
+    # It takes a while to load, and most starts create no keys.
     from cryptography.hazmat.primitives.asymmetric import rsa
 
     numbers = rsa.generate_private_key(PUBLIC_EXPONENT, bits).private_numbers()
@@ -189,7 +189,7 @@ def make_key(bits: int) -> RsaKey:
 
 
 def make_short_key(bits: int) -> RsaKey:
-    """A key pair of a length that protects nothing any more, but that old peers ask for."""
+    """A key pair of an insecure length, which old peers ask for."""
     while True:
         p, q = make_prime(bits // 2), make_prime(bits // 2)
         n = p * q
@@ -198,7 +198,7 @@ def make_short_key(bits: int) -> RsaKey:
 
 
 def make_prime(bits: int) -> int:
-    """A random prime with its two highest bits set, fit for the public exponent."""
+    """A random prime with its two highest bits set, suitable for the public exponent."""
     while True:
         number = secrets.randbits(bits) | 3 << bits - 2 | 1
         if number % PUBLIC_EXPONENT != 1 and is_prime(number):
@@ -265,7 +265,7 @@ def _tagged(tag: int, value: bytes) -> bytes:
 
 
 def _untagged(raw: bytes) -> tuple[int, bytes, bytes]:
-    """Tag, value and what follows."""
+    """Tag, value and the rest."""
     if len(raw) < 2:
         raise ValueError("not an RSA private key")
     size, start = raw[1], 2

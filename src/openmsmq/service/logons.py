@@ -1,4 +1,4 @@
-"""Logons from other machines: the accounts, what checks them, and what slows down guessing."""
+"""Logons from other machines: the accounts, their verification, and limits on guessing."""
 
 import secrets
 import time
@@ -18,16 +18,16 @@ from .tokens import caller_of_sid
 
 
 class Logons:
-    """Who may log on to this queue manager from other machines.
+    """The users that may log on to this queue manager from other machines.
 
     The file of accounts is read again whenever it has changed, so that a new account can be used,
     and a removed one cannot, from the next logon on.
 
     Args:
         data: the data directory.
-        computer_name: the name of this machine, as clients are told it.
-        allow_anonymous: take logons without user and password, as Anonymous Logon.
-        keytab: has the keys by which tickets of Kerberos are read; None takes none.
+        computer_name: the name of this machine, as sent to clients.
+        allow_anonymous: accept logons without user and password, as Anonymous Logon.
+        keytab: the keys that decrypt Kerberos tickets; None accepts no tickets.
         now: a monotonic clock, in seconds.
     """
 
@@ -58,7 +58,7 @@ class Logons:
         """Read the file of accounts.
 
         Raises:
-            ConfigError: it cannot be used; the accounts that were known stay.
+            ConfigError: it cannot be used; the known accounts stay.
         """
         self._version = self._file.version()
         self._accounts = self._file.read()
@@ -78,7 +78,7 @@ class Logons:
         return KerberosAccount(account.name, caller_of_sid(account.sid))
 
     def _current(self) -> AccountList:
-        """The accounts in the file, or those that were there when it could be read."""
+        """The accounts in the file, or the last ones that could be read."""
         if self._file.version() != self._version:
             try:
                 self.reload()
@@ -99,5 +99,5 @@ class Logons:
         log_event(LOGON_FAILED, address=address, failures=failures, reason=reason)
 
     def forget(self) -> None:
-        """Drop what is remembered of addresses and no longer needed; every few minutes."""
+        """Drop records of addresses that are no longer needed; called every few minutes."""
         self._limiter.forget(now=self._now())

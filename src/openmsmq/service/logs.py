@@ -17,7 +17,7 @@ MAX_FIELD_LENGTH: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
-    """One kind of thing worth saying; ids are never reused."""
+    """One kind of event; ids are never reused."""
 
     id: str
     level: int
@@ -134,14 +134,14 @@ def shorten(value: object) -> str:
 
 
 def log_event(event: LogEvent, *, exception: Exception | None = None, **fields: object) -> None:
-    """Say that an event happened, with its fields and where our own code failed."""
+    """Log an event, with its fields and, for faults of openmsmq, the place in the code."""
     if LOGGER.isEnabledFor(event.level):
         extra = {"event": event.id, "fields": fields}
         LOGGER.log(event.level, event.text, extra=extra, exc_info=exception)
 
 
 class TextFormatter(logging.Formatter):
-    """One line for people."""
+    """Formats a record as one line for people."""
 
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
@@ -153,7 +153,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line for programs."""
+    """Formats a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, object] = getattr(record, "fields", {})
@@ -170,12 +170,12 @@ class JsonFormatter(logging.Formatter):
 
 
 def plain(value: object) -> object:
-    """Numbers and truth values as they are, everything else as text."""
+    """Numbers and truth values unchanged, everything else as text."""
     return value if value is None or isinstance(value, bool | int | float) else shorten(value)
 
 
 class LogSettings(Protocol):
-    """The settings of the log, as the configuration has them."""
+    """The settings of the log, from the configuration."""
 
     @property
     def log_level(self) -> str: ...
@@ -188,12 +188,12 @@ class LogSettings(Protocol):
 
 
 def configure_logs(config: LogSettings) -> None:
-    """Send the log of this process to its file, or else to standard error.
+    """Send the log of this process to its file, or to standard error.
 
-    Called again it opens the file anew, which a program that rotates logs has renamed.
+    Called again it opens the file again, which a program that rotates logs has renamed.
 
     Raises:
-        ConfigError: the file cannot be opened; the log goes where it went.
+        ConfigError: the file cannot be opened; the log stays where it was.
     """
     handler: logging.Handler
     if config.log_file is None:

@@ -1,4 +1,4 @@
-"""The key pairs of a queue manager in use: published ones, and older ones for what is under way."""
+"""The key pairs of a queue manager in use: published ones, and older ones for decryption."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SECONDS_PER_DAY: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class MachineKey:
-    """A key as people see it.
+    """A key as shown to users.
 
     Attributes:
         fingerprint: SHA-256 of the PUBLICKEYBLOB.
@@ -35,7 +35,7 @@ class MachineKeys:
 
     Args:
         providers: by the privacy level that stands for each.
-        retention_days: how long a key that was replaced can still decrypt.
+        retention_days: how long a retired key can still decrypt.
         utc: the time of day in seconds since 1970.
 
     Raises:
@@ -60,13 +60,13 @@ class MachineKeys:
 
     @property
     def providers(self) -> tuple[Provider, ...]:
-        """Those whose keys are published."""
+        """The providers whose keys are published."""
         return tuple(self._providers.values())
 
-    # What is published
+    # Publication
 
     def exchange_key(self, provider: Provider) -> bytes:
-        """The public key under which others send secrets; made if there is none."""
+        """The public key with which others encrypt secrets; created if missing."""
         missing = self._files.find(EXCHANGE, provider) is None
         key = self._files.exchange_key(provider)
         if missing:
@@ -74,19 +74,19 @@ class MachineKeys:
         return key
 
     def signing_key(self, provider: Provider) -> bytes:
-        """The public key that proves a signature; made if there is none."""
+        """The public key that verifies a signature; created if missing."""
         return self._files.signing_key(provider)
 
-    # What decrypts
+    # Decryption
 
     def exchange_keys(self, level: PrivacyLevel) -> Sequence[RsaPrivateKey]:
         """The private keys of the provider of a privacy level: the current one, then older ones."""
         return self._keys.get(level, ())
 
-    # What people do
+    # Administration
 
     def rotate(self) -> None:
-        """Make new exchange keys; it takes a while, and any thread may do it.
+        """Create new exchange keys; it is slow, and may run in any thread.
 
         Raises:
             ConfigError: a file cannot be used.

@@ -1,4 +1,4 @@
-"""Nothing vanishes silently: who left a queue unread, or was refused, is counted and logged."""
+"""No silent loss: messages that leave unread or are refused are counted and logged."""
 
 from typing import Final
 
@@ -25,11 +25,11 @@ from .logs import (
     log_event,
 )
 
-# How reads end that find nothing, or nothing more.
+# The results of reads that find nothing, or no more.
 ORDINARY: Final = frozenset((Hresult.MQ_ERROR_IO_TIMEOUT, Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION))
-# Lines a second that name single messages; what is more is summed up once a second.
+# Lines per second about single messages; further ones are summed up once a second.
 LINES_PER_SECOND: Final = 50
-# A request that is not a message: it is known by its sender, and is for no queue.
+# A request that is not a message: identified by its sender, and for no queue.
 REQUEST: Final = "request"
 
 
@@ -51,7 +51,7 @@ class Gone:
 
 
 class MessageLog:
-    """Logs what happens to messages besides being read, and counts refused requests."""
+    """Logs the end of messages other than by a read, and counts refused requests."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -71,7 +71,7 @@ class MessageLog:
         reason = reason_name(event.reason)
         named = event.messages[: max(LINES_PER_SECOND - self._lines, 0)]
         self._lines += len(named)
-        # What it was is known now; it is said once it is true on disk.
+        # The identifiers are known now; the line is written once the removal is on disk.
         for message, identifier in zip(named, self._identifiers(named), strict=True):
             line = (event.queue.path, reason, identifier, message.lookup_id)
             self._host.when_durable(event.depends, say_gone, line)
@@ -80,7 +80,7 @@ class MessageLog:
             self._gone.setdefault((event.queue.path, event.reason), Gone()).add(rest)
 
     def _identifiers(self, messages: list[Message]) -> list[str]:
-        """The message ids; what has left memory is read back, unless it was never on disk."""
+        """The message ids; packets on disk are read back, unless they were never stored."""
         try:
             packets = self._host.manager.management.read_packets(messages)
         except StoreError as exc:
@@ -91,7 +91,7 @@ class MessageLog:
             for packet in packets
         ]
 
-    # What finds no place
+    # Dropped messages
 
     def _message_dropped(self, event: MessageDropped) -> None:
         if self._lines < LINES_PER_SECOND:
@@ -104,7 +104,7 @@ class MessageLog:
     # Requests that are refused
 
     def refuse(self, request: str, queue: str, messages: int, error: QueueError) -> None:
-        """A request was refused, with so many messages for a queue in it."""
+        """A request was refused, with this many messages for a queue in it."""
         if error.code in ORDINARY:
             return
         code = hresult_name(error.code)
@@ -120,10 +120,10 @@ class MessageLog:
                 key = (queue, code)
                 self._refused[key] = self._refused.get(key, 0) + messages
 
-    # Many at once
+    # Summaries
 
     def sum_up(self) -> None:
-        """Say what there were too many lines for."""
+        """Log the sums of suppressed lines."""
         self._lines = 0
         groups, self._gone = self._gone, {}
         for (queue, reason), group in groups.items():
@@ -147,7 +147,7 @@ class MessageLog:
 
 
 def refusal(code: str) -> LogEvent:
-    """The event for messages that were refused: somebody has to look after what is full."""
+    """The event for refused messages: an administrator has to look after a full queue."""
     full = code == Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES.name
     return MESSAGES_OVER_QUOTA if full else MESSAGES_REFUSED
 

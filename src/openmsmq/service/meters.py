@@ -1,4 +1,4 @@
-"""Histograms that the process keeps of itself."""
+"""Histograms of the process."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from typing import Final
 
 from openmsmq.core.management.records import Histogram
 
-# How often the event loop is asked how late it is.
+# The interval of measurements of the event loop.
 LAG_SECONDS: Final = 0.1
 LAG_BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 FLUSH_BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5)
@@ -41,7 +41,7 @@ class Meter:
 
 
 class LoopLag:
-    """How late the event loop is with its timers."""
+    """The delay of timers of the event loop."""
 
     def __init__(self) -> None:
         self.meter: Final = Meter(LAG_BOUNDS)
@@ -63,7 +63,7 @@ class LoopLag:
 
 
 def memory_sizes() -> tuple[int, int]:
-    """Virtual and resident bytes of this process; 0 where the system does not say."""
+    """Virtual and resident bytes of this process; 0 where the system does not report them."""
     try:
         words = _STATM.read_text().split()
     except OSError:
@@ -72,7 +72,7 @@ def memory_sizes() -> tuple[int, int]:
 
 
 def open_files() -> int:
-    """How many files this process has open; 0 where the system does not say."""
+    """The number of open files of this process; 0 where the system does not report it."""
     try:
         return len(os.listdir(_FILES))  # noqa: PTH208 - a list of names is all that is needed
     except OSError:
@@ -80,7 +80,7 @@ def open_files() -> int:
 
 
 def free_bytes(folder: Path) -> int:
-    """What the disk of a folder has left; 0 if that cannot be told."""
+    """The free space of the disk of a folder; 0 if unknown."""
     try:
         return shutil.disk_usage(folder).free
     except OSError:

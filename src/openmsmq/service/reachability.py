@@ -1,4 +1,4 @@
-"""Destinations that cannot be reached: one line when it begins and one when it is over."""
+"""Unreachable destinations: one log line at the beginning and one at the end."""
 
 from typing import Final, NamedTuple
 
@@ -11,27 +11,27 @@ from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from .host import Host
 from .logs import REACHED_AGAIN, UNREACHABLE, log_event
 
-# Peers can make up hosts that acknowledgments go to, so not every one gets a line.
+# Peers can make up hosts that acknowledgments go to, so the number of lines is limited.
 MAX_KNOWN: Final = 1_000
-# While messages wait there is an attempt at least this often; after a longer silence they begin
-# to wait anew.
+# While messages wait there is an attempt at least this often; after a longer silence the wait
+# counts as a new one.
 EPISODE_SECONDS: Final = 300
 
 
 class Failure(NamedTuple):
-    """Why a destination could not be reached, and when that was tried last."""
+    """Why a destination could not be reached, and the time of the last attempt."""
 
     status: ConnectionStatus
     utc: int
 
 
 class Reachability:
-    """Logs when messages begin to wait for a host, and when it takes them again."""
+    """Logs when messages begin to wait for a host, and when it accepts them again."""
 
     def __init__(self, host: Host) -> None:
         self._outgoing = host.manager.outgoing
         self._unreachable: dict[str, Failure] = {}
-        # Those that accept connections again, with a queue and its messages at that time.
+        # Hosts that accept connections again, with a queue and its messages at that time.
         self._connected: dict[str, tuple[Queue, int]] = {}
         host.engine.listen(ConnectionNoted, self._noted)
         host.every_second(self.look)
@@ -82,9 +82,9 @@ class Reachability:
 
 
 def host_part(queue: Queue) -> str:
-    r"""What leads to the other machine: `DIRECT=OS:beta` of `DIRECT=OS:beta\private$\orders`.
+    r"""The address of the other machine: `DIRECT=OS:beta` of `DIRECT=OS:beta\private$\orders`.
 
-    The rest of a URL may have a token for receipts in it, which is not for the log.
+    The rest of a URL may contain a token for receipts, which must not be logged.
     """
     outgoing = queue.outgoing
     if outgoing is None:

@@ -1,4 +1,4 @@
-"""Tokens of clients that come over the network, and whom they stand for."""
+"""Tokens of clients that connect over the network, and their callers."""
 
 import hashlib
 import hmac
@@ -33,10 +33,10 @@ class Tokens:
         self.reload()
 
     def reload(self) -> None:
-        """Read the file again; clients that are connected stay so.
+        """Read the file again; connected clients stay connected.
 
         Raises:
-            ConfigError: the file cannot be used; the tokens that were known stay.
+            ConfigError: the file cannot be used; the known tokens stay.
         """
         if self._file is not None:
             self._callers = read_tokens(self._file)
@@ -45,7 +45,7 @@ class Tokens:
         return bool(self._callers)
 
     def authenticate(self, token: str) -> Caller | None:
-        """Whom a token stands for; takes as long for one token as for another."""
+        """The caller of a token; takes equally long for all tokens."""
         digest = hashlib.sha256(token.encode()).hexdigest()
         owner = None
         for known, caller in self._callers.items():
@@ -74,9 +74,9 @@ def read_tokens(file: Path) -> dict[str, Caller]:
 
 
 def caller_of_sid(sid: SID) -> Caller:
-    """The caller that a SID is: a user of this machine with its groups, or somebody from outside.
+    """The caller of a SID: a user of this machine with its groups, or an external user.
 
-    The token says who it is, not that it is an administrator of the queue manager.
+    The token identifies the caller, but does not make it an administrator of the queue manager.
     """
     number = unix_id(sid)
     if number is not None and number[0] == UNIX_USER:

@@ -1,4 +1,4 @@
-"""Threads for work that takes long and touches nothing of the queue manager."""
+"""Threads for slow work that does not access the queue manager."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 class Workers:
-    """Runs jobs beside the event loop, several at a time; a thread starts when it is needed.
+    """Runs jobs outside of the event loop, several at a time; threads start on demand.
 
     Args:
-        name: of the threads.
-        count: how many there are at most.
+        name: the name of the threads.
+        count: the maximum number of threads.
     """
 
     def __init__(self, name: str, count: int) -> None:
@@ -18,7 +18,7 @@ class Workers:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
 
     def start(self, run: Callable[[], None], done: Callable[[Exception | None], None]) -> None:
-        """Call `run` in a thread, then `done` in the loop with what went wrong, if anything."""
+        """Call `run` in a thread, then `done` in the loop with the exception, if any."""
 
         def finished(future: asyncio.Future[None]) -> None:
             if not future.cancelled():
@@ -28,5 +28,5 @@ class Workers:
         self._loop.run_in_executor(self._pool, run).add_done_callback(finished)
 
     async def close(self) -> None:
-        """Wait for the jobs that run; those that no thread has begun are dropped."""
+        """Wait for the running jobs; those not started are dropped."""
         await asyncio.to_thread(self._pool.shutdown, cancel_futures=True)
