@@ -14,7 +14,7 @@ POLL_SECONDS: Final = 0.02
 
 
 class Backups:
-    """The backups that are being made."""
+    """The backups in progress."""
 
     def __init__(self, store: Store, host: Host) -> None:
         self._store = store
@@ -28,7 +28,7 @@ class Backups:
         task.add_done_callback(self._tasks.discard)
 
     def cancel(self) -> None:
-        """Give up what is under way; the files are removed."""
+        """Cancel the backups in progress; their files are removed."""
         for task in self._tasks:
             task.cancel()
 

@@ -1,4 +1,4 @@
-"""The settings that every part of a queue manager may use."""
+"""The settings shared by all parts of a queue manager."""
 
 import socket
 from pathlib import Path
@@ -11,7 +11,7 @@ from .settings import Settings, setting
 
 KIBIBYTE: Final = 1024
 MEBIBYTE: Final = 1024 * KIBIBYTE
-# How many segments of log may follow a snapshot, and what part of one is kept for deletes.
+# How many segments of log may follow a snapshot, and the part of one that is kept for deletes.
 SNAPSHOT_SEGMENTS: Final = 4
 RESERVE_SHARE: Final = 8
 
@@ -22,19 +22,19 @@ def default_name() -> str:
 
 
 def is_host_name(text: str) -> bool:
-    """Whether a text can be the name of a computer."""
+    """Whether a text is a valid name of a computer."""
     return bool(text) and text.isprintable() and not any(mark in text for mark in '\\;,"/ ')
 
 
 def check_name(name: str) -> str:
-    """Refuse what cannot be the name of a computer."""
+    """Refuse an invalid name of a computer."""
     if not is_host_name(name):
         raise ValueError('a computer name has no space and none of \\ ; , " /')
     return name
 
 
 def check_hosts(hosts: dict[str, str]) -> dict[str, str]:
-    """Refuse a table that has more than hosts and their addresses; names are in lower case."""
+    """Refuse a table with anything but hosts and their addresses; names are in lower case."""
     for name, address in hosts.items():
         if not is_host_name(name) or not is_host_name(address):
             raise ValueError(f"{name} = '{address}' is not a host name and its address")
@@ -49,7 +49,7 @@ class CommonConfig(Settings):
     """
 
     data: Path = setting(default_factory=default_data_directory)
-    # Without one: the host name at the first start, then the name that is kept.
+    # Without one: the host name at the first start, then the stored name.
     name: str | None = setting(default=None, min_length=1, max_length=255, check=check_name)
     bind: str = "127.0.0.1"
     ready_file: Path | None = None
@@ -65,12 +65,12 @@ class CommonConfig(Settings):
     max_streams: int = setting(default=50_000, ge=1, le=10_000_000)
     max_streams_per_address: int = setting(default=5_000, ge=1, le=10_000_000)
     memory_budget_bytes: int = setting(default=48 * MEBIBYTE, ge=MEBIBYTE)
-    # What happened to messages, on disk; 0 keeps nothing.
+    # The history of messages on disk; 0 keeps none.
     history_bytes: int = setting(default=64 * MEBIBYTE, ge=0, le=64 * 1024 * MEBIBYTE)
     segment_bytes: int = setting(default=64 * MEBIBYTE, ge=MEBIBYTE, le=1024 * MEBIBYTE)
     quota_kilobytes: int = setting(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
     journal_quota_kilobytes: int = setting(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
-    # Of each protocol.
+    # For each protocol.
     max_connections: int = setting(default=1000, ge=1, le=100_000)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"

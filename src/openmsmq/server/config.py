@@ -21,7 +21,7 @@ from .signature_config import SignatureConfig
 
 
 class Setting(NamedTuple):
-    """A setting in force, and where its value comes from."""
+    """A setting in force, and its source."""
 
     key: str
     value: Any
@@ -38,13 +38,13 @@ class Config(SrmpConfig, MulticastConfig, ConsoleConfig, RpcConfig, SignatureCon
         options: Mapping[str, Any],
         environment: Mapping[str, str] | None = None,
     ) -> Self:
-        """Put together what the file, the environment and the command line say; the last wins.
+        """Combine the settings of the file, the environment and the command line; the last wins.
 
         Args:
-            environment: the variables of the process; without them none is looked at.
+            environment: the variables of the process; without them none is used.
 
         Raises:
-            ConfigError: a key is unknown or its value cannot be used; the text names it.
+            ConfigError: a key is unknown or its value is invalid; the text names it.
         """
         values = read_file(file) if file is not None else {}
         variables = read_environment(cls.fields, environment or {})
@@ -57,10 +57,10 @@ class Config(SrmpConfig, MulticastConfig, ConsoleConfig, RpcConfig, SignatureCon
 
 
 def effective_settings(file: Path | None, environment: Mapping[str, str]) -> list[Setting]:
-    """Every setting that `serve` would have without options, by key, without passwords.
+    """Every setting that `serve` would use without options, by key, without passwords.
 
     Raises:
-        ConfigError: a key is unknown or its value cannot be used; the text names it.
+        ConfigError: a key is unknown or its value is invalid; the text names it.
     """
     values = Config.load(file, {}, environment).shown()
     sources = {key: str(file) for key in (read_file(file) if file is not None else {})}

@@ -1,4 +1,4 @@
-"""Definitions that are applied at the start, before the queue manager is Ready."""
+"""Definitions applied at the start, before the queue manager is Ready."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ from openmsmq.wire.errors import ConfigError
 def apply_definitions_file(
     path: Path | None, manager: QueueManager, *, caller: Caller, accounts: Accounts
 ) -> None:
-    """Make things as a file says; what it does not list stays.
+    """Apply a file of definitions; objects missing from the file stay.
 
     Args:
-        caller: the user of the process, who owns the queues that are made.
+        caller: the user of the process, who owns the created queues.
 
     Raises:
-        ConfigError: the file cannot be read or applied; then nothing was changed.
+        ConfigError: the file cannot be read or applied; nothing was changed.
     """
     if path is None:
         return
@@ -38,7 +38,7 @@ def apply_definitions_file(
             PlanOptions(),
             caller=caller,
             accounts=accounts,
-            # A queue manager that does not start can free no space.
+            # A queue manager that does not start cannot free space.
             use_reserve=True,
         )
     except QueueError as exc:

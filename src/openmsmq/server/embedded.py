@@ -18,10 +18,10 @@ from openmsmq.server.process import QueueManagerProcess
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
 
-# Longer paths cannot name a Unix socket.
+# Longer paths are invalid for a Unix socket.
 MAX_SOCKET_PATH: Final = 100
 STOP_SECONDS: Final = 30.0
-# Nothing listens on the network unless it is asked for, and little disk is taken in advance.
+# No port is opened unless requested, and little disk is allocated in advance.
 DEFAULTS: Final = {
     **{
         f"{name}_port": "off"

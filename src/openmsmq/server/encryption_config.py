@@ -21,7 +21,7 @@ OldAlgorithm = Literal["rc4", "rc2"]
 
 
 class EncryptionConfig(CommonConfig):
-    """Which ciphers are used, and how long keys live."""
+    """The ciphers in use, and the lifetime of keys."""
 
     encryption_algorithm: Literal["aes256", "aes192", "aes128"] = "aes256"
     # RC4 and RC2, for Windows before Vista.
@@ -31,7 +31,7 @@ class EncryptionConfig(CommonConfig):
     send_enhanced_rc2_using_40_bit_keys: bool = False
     reject_enhanced_rc2_using_40_bit_keys: bool = False
     session_key_minutes: int = setting(default=10, ge=1, le=720)
-    # Of the AES provider; those of the others have their length from the specification.
+    # Of the AES provider; the lengths of the others are fixed by the specification.
     encryption_key_bits: int = setting(default=2048, ge=1024, le=16384)
     key_retention_days: int = setting(default=30, ge=0, le=3650)
 

@@ -6,7 +6,7 @@ from typing import Any, Final, get_origin
 from .settings import Field
 
 PREFIX: Final = "OPENMSMQ_"
-# OPENMSMQ_SOCKET tells clients which queue manager to use; one that starts does not take its place.
+# OPENMSMQ_SOCKET selects the queue manager of clients; a starting one does not use it as its own.
 _OF_CLIENTS: Final = frozenset({"socket"})
 
 
@@ -16,7 +16,7 @@ def variable(key: str) -> str:
 
 
 def read_environment(fields: Mapping[str, Field], environment: Mapping[str, str]) -> dict[str, Any]:
-    """The values of keys that the environment has; an empty variable counts as not set.
+    """The values of keys set in the environment; an empty variable counts as not set.
 
     Lists are separated by commas, as in `OPENMSMQ_NAMES=alpha.example,queues.example`; tables are
     lists of pairs, as in `OPENMSMQ_HOSTS=BETA=192.0.2.8,GAMMA=192.0.2.9`.
@@ -29,7 +29,7 @@ def read_environment(fields: Mapping[str, Field], environment: Mapping[str, str]
 
 
 def _value(field: Field, text: str) -> object:
-    """A text as the value of a field; what a number or a path is, the field itself knows."""
+    """A text as the value of a field; the field itself converts numbers and paths."""
     kind = get_origin(field.annotation)
     if kind not in (tuple, dict):
         return text

@@ -13,7 +13,7 @@ WRITE_SECONDS: Final = 1.0
 
 
 class Histories:
-    """Writes the history, and answers what it has of a message."""
+    """Writes the history, and answers queries about a message."""
 
     def __init__(self, files: HistoryFiles, host: Host) -> None:
         self._files = files
@@ -33,7 +33,7 @@ class Histories:
             self.write()
 
     def write(self) -> None:
-        """Write what was noted; a failure is told once until a write succeeds."""
+        """Write new records; a failure is logged once until a write succeeds."""
         try:
             self._files.write()
             self._failed = False
@@ -43,7 +43,7 @@ class Histories:
             self._failed = True
 
     def trace(self, identifier: bytes, answer: Deferred) -> None:
-        """Answer with what the history has of a message."""
+        """Answer with the records of a message."""
         self.write()
         self._start(self._find(identifier, answer))
 
@@ -57,7 +57,7 @@ class Histories:
         self._host.wake()
 
     def close(self) -> None:
-        """End the work, and write what is left."""
+        """End the work, and write the remaining records."""
         for task in self._tasks:
             task.cancel()
         self.write()

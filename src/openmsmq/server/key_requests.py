@@ -1,4 +1,4 @@
-"""The keys of the queue manager on request: listed, replaced, and given to other workgroups."""
+"""Requests about the keys of the queue manager: list, replace, export to other workgroups."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from openmsmq.wire.errors import ConfigError
 
 
 class KeyRequests:
-    """Answers requests about keys; making them takes long and is left to a thread."""
+    """Answers requests about keys; creating them is slow and runs in a thread."""
 
     def __init__(self, keys: MachineKeys, host: Host) -> None:
         self._keys = keys
@@ -27,11 +27,11 @@ class KeyRequests:
         return [asdict(key) for key in self._keys.listed()]
 
     def rotate(self, answer: Deferred) -> None:
-        """Make new keys and publish them, and answer with all that can decrypt."""
+        """Create new keys and publish them, and answer with all that can decrypt."""
         self._start(self._keys.rotate, lambda: self._rotated(answer), answer)
 
     def export(self, answer: Deferred) -> None:
-        """Answer with the public keys, which are made if there are none."""
+        """Answer with the public keys, which are created if there are none."""
 
         def make() -> None:
             for provider in self._keys.providers:
@@ -41,7 +41,7 @@ class KeyRequests:
         self._start(make, lambda: self._exported(answer), answer)
 
     def cancel(self) -> None:
-        """Give up what is under way; keys that were made stay."""
+        """Cancel requests in progress; keys that were created stay."""
         for task in self._tasks:
             task.cancel()
 

@@ -1,4 +1,4 @@
-"""The service manager is told how the queue manager is: sd_notify, without a library."""
+"""Notifications to the service manager: sd_notify, without a library."""
 
 import asyncio
 import contextlib
@@ -14,9 +14,9 @@ MICROSECONDS: Final = 1_000_000
 
 
 class Notifier:
-    """Talks to the service manager, if one started the process.
+    """Notifies the service manager, if one started the process.
 
-    The watchdog is fed by the event loop: one that hangs is noticed.
+    The event loop feeds the watchdog: a loop that hangs is detected.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Notifier:
         self._pause = watchdog_seconds() / 2
 
     def ready(self, status: str) -> None:
-        """It serves; from now on the watchdog is fed."""
+        """Report that it serves; from now on the watchdog is fed."""
         self._send("READY=1", f"STATUS={status}")
         if self._pause and self._address:
             self._feed()
@@ -35,7 +35,7 @@ class Notifier:
         self._timer = asyncio.get_running_loop().call_later(self._pause, self._feed)
 
     def reloading(self) -> None:
-        """It reads files again; `ready` follows."""
+        """Report that it reloads; `ready` follows."""
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
         self._send("RELOADING=1", f"MONOTONIC_USEC={now}")
 
@@ -43,7 +43,7 @@ class Notifier:
         self._send("READY=1", f"STATUS={status}")
 
     def stopping(self) -> None:
-        """It ends."""
+        """Report that it stops."""
         self._send("STOPPING=1", "STATUS=stopping")
         if self._timer is not None:
             self._timer.cancel()
@@ -63,7 +63,7 @@ class Notifier:
 
 
 def watchdog_seconds() -> float:
-    """How long the service manager waits for a sign of life; 0 if it does not."""
+    """The watchdog time-out of the service manager; 0 without one."""
     process = os.environ.get(WATCHDOG_PROCESS_VARIABLE)
     if process and process != str(os.getpid()):
         return 0.0

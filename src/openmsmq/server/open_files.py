@@ -1,13 +1,13 @@
-"""Open files: how many the process may have, and who may use them."""
+"""Open files: the limit of the process, and its distribution."""
 
 import resource
 from typing import Final
 
 from openmsmq.service.logs import FEW_FILES, log_event
 
-# Files that are no clients: segments, sessions with other queue managers, what the program needs.
+# Files not used by clients: segments, sessions with other queue managers, files of the program.
 OTHER_FILES: Final = 1_000
-# Remote readers that are served however few files there are.
+# The number of remote readers that is served even with few files.
 FEWEST_READERS: Final = 50
 
 
@@ -15,8 +15,8 @@ def allow_files(needed: int, wanted: int) -> None:
     """Raise the limit of open files to `wanted`, or as far as the system allows.
 
     Args:
-        needed: with fewer, there is a warning.
-        wanted: what all limits of the configuration together may use.
+        needed: the number below which a warning is logged.
+        wanted: the sum of all limits of the configuration.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
@@ -28,7 +28,7 @@ def allow_files(needed: int, wanted: int) -> None:
 
 
 def spare_files(local_clients: int) -> int:
-    """Files that are left for remote readers beside so many clients of this machine."""
+    """The number of files left for remote readers beside this many clients of this machine."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         soft = 1 << 31

@@ -79,7 +79,7 @@ T = TypeVar("T")
 
 
 class Running(NamedTuple):
-    """What a queue manager that has started consists of."""
+    """The components of a started queue manager."""
 
     host: Host
     messages: MessageLog
@@ -94,7 +94,7 @@ class QueueManagerProcess:
     """One queue manager with its store and its listeners, inside a running event loop.
 
     Args:
-        reread: the configuration as it is now, for a reload; None where it comes from no file.
+        reread: reads the current configuration, for a reload; None where it is not from a file.
 
     Raises:
         StoreError: another process uses the data directory, or it cannot be used.
@@ -140,12 +140,12 @@ class QueueManagerProcess:
     async def start(
         self, progress: Progress | None = None, recovered: Callable[[], None] | None = None
     ) -> None:
-        """Recover what is stored, call `recovered`, and begin to serve.
+        """Recover the store, call `recovered`, and begin to serve.
 
         Raises:
             StoreError: the store is damaged.
             ConfigError: a listener cannot be opened.
-            QueueError: the directory is not as it must be.
+            QueueError: the directory is in an invalid state.
         """
         config = self.config
         try:
@@ -265,7 +265,7 @@ class QueueManagerProcess:
         self._raise_failure()
 
     async def stop(self) -> None:
-        """Hang up, make everything durable, close the store."""
+        """Close all connections, make everything durable, close the store."""
         log_event(STOPPING)
         self.notifier.stopping()
         if self.config.ready_file is not None:
@@ -291,14 +291,14 @@ class QueueManagerProcess:
             history.close()
         self.store.close()
 
-    # What requests ask for
+    # Functions for requests
 
     @property
     def version(self) -> str:
         return __version__
 
     def process_info(self) -> ProcessInfo:
-        """What the queue manager does not know of its process."""
+        """Facts about the process that the queue manager does not have."""
         store = self.store.stats()
         parts = {part.name: part.status() for part in self._running.parts}
         return ProcessInfo(
@@ -315,7 +315,7 @@ class QueueManagerProcess:
         )
 
     def process_metrics(self) -> ProcessMetrics:
-        """What the process measures of itself and of its store."""
+        """Measurements of the process and its store."""
         host, store = self.host, self.store.stats()
         virtual, resident = memory_sizes()
         times = os.times()
@@ -385,7 +385,7 @@ def open_keys(config: Config) -> MachineKeys:
 
 
 def counted(messages: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
-    """The messages, with a word now and then about how many there were."""
+    """The messages, with a progress report now and then."""
     source = iter(messages)
     count = 0
     while part := list(islice(source, PROGRESS_STEP)):
@@ -401,7 +401,7 @@ def make_manager(
     directory: LocalDirectory | None,
     decryptor: BodyDecryption,
 ) -> QueueManager:
-    """A queue manager from what the store has, or a new one."""
+    """A queue manager from the contents of the store, or a new one."""
     utc = time.time()
     new = LocalQueueManager(
         QueueManagerObject(
@@ -449,7 +449,7 @@ def make_manager(
 
 
 def express_messages(manager: QueueManager) -> int:
-    """How many messages only memory knows of."""
+    """The number of messages that are only in memory."""
     return sum(
         not message.recoverable
         for queue in manager.queues
@@ -458,7 +458,7 @@ def express_messages(manager: QueueManager) -> int:
 
 
 def write_ready_file(path: Path, endpoints: dict[str, str]) -> None:
-    """Write the ready file: where the queue manager listens. The file appears whole.
+    """Write the ready file, with the addresses of the queue manager, atomically.
 
     Raises:
         ConfigError: it cannot be written.

@@ -1,4 +1,4 @@
-"""Joining a directory: what the first start with one does besides an ordinary start."""
+"""Joining a directory: the additional steps of the first start with one."""
 
 import uuid
 from pathlib import Path
@@ -15,7 +15,7 @@ ENTERPRISE_NAME: Final = "openmsmq"
 
 
 def open_directory(path: Path | None) -> LocalDirectory | None:
-    """The directory in a file; None when the queue manager is to work without one."""
+    """The directory in a file; None for a queue manager without one."""
     return None if path is None else LocalDirectory(DirectoryFileOnDisk(path))
 
 
@@ -29,11 +29,11 @@ def prepare_directory(
 ) -> Provisioning | None:
     """Check that the directory fits, and join it if this is the first start with one.
 
-    A file that is missing is made when a queue manager joins; later it means that the directory is
+    A missing file is created when a queue manager joins; later it means that the directory is
     offline.
 
     Raises:
-        ConfigError: the file is damaged or cannot be made, or is missing from the configuration.
+        ConfigError: the file is damaged or cannot be created, or is missing from the configuration.
     """
     manager = engine.manager
     if directory is None or path is None:
@@ -59,9 +59,9 @@ def prepare_directory(
 
 
 def _make_identity_durable(engine: Engine) -> None:
-    """Store who this queue manager is before the directory hears of it.
+    """Store the identity of this queue manager before writing to the directory.
 
-    After a crash in between it joins again as the same one, not as a second of that name.
+    After a crash in between it joins again with the same identity, not as a second one.
     """
     engine.manager.store_identity()
     engine.flush()

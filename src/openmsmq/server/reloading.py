@@ -1,4 +1,4 @@
-"""What a queue manager reads again while it runs, without a restart."""
+"""Reload: files and settings that a queue manager reads again without a restart."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from .parts.part import Part
 
 @dataclass(slots=True)
 class Reloaded:
-    """What was read again, by key, and what could not be used, with the reason."""
+    """The keys that were read again, and the failed ones, with the reason."""
 
     reloaded: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
@@ -28,11 +28,11 @@ def reload(
 ) -> Reloaded:
     """Read tokens and certificates again, quotas, thresholds and the log level; open the log anew.
 
-    What cannot be used is logged, and what was in force before stays. All other keys of the
+    Failures are logged, and the previous state stays. All other keys of the
     configuration are read at the start only.
 
     Args:
-        reread: the configuration as it is now; None where there is no file.
+        reread: reads the current configuration; None where there is no file.
     """
     outcome = Reloaded()
     new: Config | None = None
@@ -61,10 +61,10 @@ def _note_failure(outcome: Reloaded, key: str, error: ConfigError) -> None:
 def _actions(
     config: Config, parts: Iterable[Part], manager: QueueManager, new: Config | None
 ) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The keys that are read again, and what does it; the log first.
+    """The keys that are read again, and their actions; the log first.
 
     Args:
-        new: the configuration as it is now; None if there is none that can be used.
+        new: the current configuration; None if it is invalid.
     """
     if config.log_file is not None or new is not None:
         key = "log_level" if config.log_file is None else "log_file"

@@ -1,4 +1,4 @@
-"""A queue manager that has its process to itself, until a signal ends it."""
+"""A queue manager in a process of its own, until a signal ends it."""
 
 import asyncio
 import signal
@@ -20,7 +20,7 @@ async def serve(
 ) -> None:
     """Run a queue manager until SIGTERM or SIGINT; SIGHUP lets it reload.
 
-    The service manager that started it is told how it is.
+    The service manager that started it is notified of its state.
     """
     hangups: list[int] = []
     signal.signal(signal.SIGHUP, lambda number, _frame: hangups.append(number))
@@ -37,7 +37,7 @@ async def serve(
     await process.start(progress, listen_to_signals)
     loop.add_signal_handler(signal.SIGHUP, process.reload)
     if hangups:
-        # One that came during the start.
+        # A signal that came during the start.
         process.reload()
     if ready is not None:
         ready(process.endpoints)
@@ -45,5 +45,5 @@ async def serve(
     try:
         await process.run()
     finally:
-        # The loop gives its signals back when it ends, and by default this one kills.
+        # The loop restores its signal handlers at its end, and the default one kills the process.
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])

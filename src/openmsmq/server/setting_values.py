@@ -1,4 +1,4 @@
-"""The values of settings: from a file, a variable or an option to the type of the setting."""
+"""Conversion of settings: from a file, a variable or an option to the type of the setting."""
 
 import os
 from collections.abc import Callable
@@ -18,11 +18,11 @@ _BOOLEANS: Final = {
 
 
 class Unfit(Exception):
-    """A value that does not fit.
+    """An invalid value.
 
     Args:
-        value: what does not fit; of a list, the item.
-        wanted: what it has to be.
+        value: the invalid value; of a list, the item.
+        wanted: the expected kind of value.
     """
 
     def __init__(self, value: object, wanted: str) -> None:
@@ -35,7 +35,7 @@ class Unfit(Exception):
 
 
 def value_text(value: object) -> str:
-    """A value as it stands in the file."""
+    """A value as written in the file."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list | tuple):
@@ -44,7 +44,7 @@ def value_text(value: object) -> str:
 
 
 def converter(annotation: Any) -> Convert:
-    """The function that makes values of a type, or raises `Unfit`."""
+    """The function that converts to a type, or raises `Unfit`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation == Port:
         return _port
@@ -137,7 +137,7 @@ def _text(value: object) -> str:
 
 
 def _path(value: object) -> Path:
-    """A path from the working directory of the process; `~` is its user's home."""
+    """A path relative to the working directory of the process; `~` is its user's home."""
     if not isinstance(value, str | os.PathLike):
         raise Unfit(value, "a path")
     return Path(value).expanduser().absolute()

@@ -29,7 +29,7 @@ class Field:
     """One setting.
 
     Attributes:
-        annotation: its type, and `convert` makes values of it; its class sets both.
+        annotation: its type, with the conversion `convert`; set by its class.
         ge: the least value, and `le` the greatest.
         min_length: of a text.
         max_length: of a text or a list.
@@ -47,10 +47,10 @@ class Field:
     check: Callable[[Any], Any] | None = None
 
     def read(self, value: object) -> Any:
-        """The value in its type.
+        """The value, converted to its type.
 
         Raises:
-            ValueError: it cannot be used; the text says why.
+            ValueError: the value is invalid; the text says why.
         """
         try:
             converted = self.convert(value)
@@ -65,7 +65,7 @@ class Field:
         try:
             return self.check(converted)
         except ValueError as exc:
-            # Where it is one of many, the text names it.
+            # For an item of a list, the text names it.
             name = "" if isinstance(value, dict) else f"{value_text(value)}: "
             raise ValueError(f"{name}{exc}") from exc
 
@@ -115,10 +115,10 @@ def setting(
 
 
 class WrongSettings(ConfigError):
-    """Settings that cannot be used.
+    """Invalid settings.
 
     Attributes:
-        faults: what is wrong, by key.
+        faults: the errors, by key.
     """
 
     def __init__(self, faults: Mapping[str, str], names: Mapping[str, str] | None = None) -> None:
@@ -131,7 +131,7 @@ class WrongSettings(ConfigError):
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(setting,))
 class Settings:
-    """Base of all classes of settings."""
+    """Base class of all settings."""
 
     fields: ClassVar[dict[str, Field]] = {}
     named: frozenset[str]
@@ -150,10 +150,10 @@ class Settings:
             cls.fields[name] = field
 
     def __init__(self, **values: Any) -> None:
-        """Check values, and take the defaults of all other settings.
+        """Check values, and use the defaults of all other settings.
 
         Raises:
-            WrongSettings: a key is unknown or its value cannot be used.
+            WrongSettings: a key is unknown or its value is invalid.
         """
         faults: dict[str, str] = {}
         for name, field in self.fields.items():
@@ -172,14 +172,14 @@ class Settings:
         vars(self)["named"] = frozenset(values)
 
     def conflicts(self) -> dict[str, str]:
-        """What is wrong with values that are right each for itself, by key."""
+        """Errors between values that are valid by themselves, by key."""
         return {}
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} cannot be changed")
 
     def as_json(self) -> dict[str, Any]:
-        """Every setting, in types that JSON has."""
+        """Every setting, in types of JSON."""
         return {name: _plain(getattr(self, name)) for name in self.fields}
 
     def shown(self) -> dict[str, Any]:

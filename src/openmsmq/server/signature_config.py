@@ -1,4 +1,4 @@
-"""The settings of signatures: which are accepted, from whom."""
+"""The settings of signatures: the accepted ones, from whom."""
 
 from pathlib import Path
 
@@ -15,25 +15,25 @@ from .settings import setting
 
 
 def check_hashes(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse hash algorithms that are not known."""
+    """Refuse unknown hash algorithms."""
     accepted_hashes(names)
     return names
 
 
 def check_form(form: str) -> str:
-    """Refuse a form of signatures that is not known."""
+    """Refuse an unknown form of signatures."""
     HashForm.parse(form)
     return form
 
 
 def check_srmp_form(form: str) -> str:
-    """Refuse a form of signatures over HTTP that is not known."""
+    """Refuse an unknown form of signatures over HTTP."""
     XmlForm.parse(form)
     return form
 
 
 class SignatureConfig(CommonConfig):
-    """Which signatures are accepted, and what an unsigned message can claim."""
+    """The accepted signatures, and the claims accepted of an unsigned message."""
 
     accepted_hash_algorithms: tuple[str, ...] = setting(
         default=DEFAULT_ACCEPTED, check=check_hashes
@@ -44,16 +44,16 @@ class SignatureConfig(CommonConfig):
     check_certificate_dates: bool = True
     smallest_certificate_bits: int = setting(default=SMALLEST_BITS, ge=512, le=LARGEST_BITS)
     srmp_accepts_sha1: bool = True
-    # How local clients write signatures, where the specifications leave it open.
+    # The form of signatures of local clients, where the specifications leave a choice.
     signature_form: str = setting(default="", max_length=200, check=check_form)
     srmp_signature_form: str = setting(default="", max_length=200, check=check_srmp_form)
     trust_claimed_senders: bool = True
-    # Signatures and decryptions of one address that may fail in a minute.
+    # Signatures and decryptions of one address that may fail per minute.
     max_failed_checks: int = setting(default=20, ge=1, le=1_000_000)
 
     @property
     def sender_policy(self) -> SenderPolicy:
-        """Which signatures are accepted, from whom.
+        """The policy for signatures.
 
         Raises:
             ConfigError: a file cannot be used; the text names it.

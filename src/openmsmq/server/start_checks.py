@@ -1,4 +1,4 @@
-"""What would refuse a start is looked for before anything is made on disk."""
+"""Checks before a start, while nothing is created on disk."""
 
 import os
 
@@ -12,7 +12,7 @@ from .parts import PARTS
 
 
 def check_start(config: Config) -> None:
-    """Refuse a configuration that cannot be served.
+    """Refuse an invalid configuration.
 
     Raises:
         StoreError: another process uses the data directory.
@@ -25,7 +25,7 @@ def check_start(config: Config) -> None:
 
 
 def check_ready_file(config: Config) -> None:
-    """Refuse a ready file in a directory that cannot take it, or in place of a device."""
+    """Refuse a ready file in a directory that is not writable, or in place of a device."""
     if config.ready_file is None:
         return
     if config.ready_file.exists() and not config.ready_file.is_file():

@@ -20,7 +20,7 @@ class PartKind(Protocol):
     def __call__(self, config: "Config", premises: Premises) -> Part: ...
 
     def check(self, config: "Config") -> None:
-        """Refuse settings that cannot be served, before anything is made on disk.
+        """Refuse invalid settings before anything is created on disk.
 
         Raises:
             ConfigError: a file or a port cannot be used; the text begins with the key.
@@ -28,7 +28,7 @@ class PartKind(Protocol):
 
 
 class RpcKind:
-    """RPC, whose protocols are loaded only if a port is on: they take memory, and time to start."""
+    """RPC, whose protocols are loaded only if a port is on: they take memory and time to start."""
 
     def __call__(self, config: "Config", premises: Premises) -> Part:
         if not config.rpc_is_on:
@@ -52,4 +52,4 @@ PARTS: Final[tuple[PartKind, ...]] = (
     LocalPart,
     ConsolePart,
 )
-"""Every part, in the order in which they begin to listen; they are closed the other way round."""
+"""Every part, in the order in which they begin to listen; they are closed in reverse order."""

@@ -24,7 +24,7 @@ from openmsmq.wire.errors import ConfigError
 
 from .part import PartStatus, Premises, check_port, settings_of
 
-# What a peer does in the ordinary course of things; everything else is worth a warning.
+# Ordinary events of a peer; all others are warnings.
 ORDINARY: Final = frozenset(
     (
         CloseReason.IDLE,
@@ -36,12 +36,12 @@ ORDINARY: Final = frozenset(
         CloseReason.NOT_ESTABLISHED,
     )
 )
-# Networks in each of `allowed_addresses` and `denied_addresses`.
+# The maximum number of networks in each of `allowed_addresses` and `denied_addresses`.
 MAX_NETWORKS: Final = 1000
 
 
 def check_networks(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a list that has more than addresses and networks, or too many of them."""
+    """Refuse a list with anything but addresses and networks, or with too many of them."""
     if len(texts) > MAX_NETWORKS:
         raise ValueError(f"at most {MAX_NETWORKS} networks")
     for text in texts:
@@ -50,7 +50,7 @@ def check_networks(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class BinaryConfig(EncryptionConfig):
-    """Settings of the binary protocol; `BinarySettings` has more, which are not for users."""
+    """Settings of the binary protocol; `BinarySettings` has further ones, not for users."""
 
     binary_port: Port = 1801
     ping_port: Port = 3527
@@ -70,7 +70,7 @@ class BinaryConfig(EncryptionConfig):
 
 
 class BinaryPart:
-    """Sessions with other queue managers, as long as the process runs."""
+    """Sessions with other queue managers, while the process runs."""
 
     name: Final = "binary"
 
@@ -105,7 +105,7 @@ class BinaryPart:
         check_port("ping_port", config.bind, config.ping_port, socket.SOCK_DGRAM)
 
     async def listen(self) -> dict[str, str]:
-        """Open the sockets and start the sessions of what waits to be sent."""
+        """Open the sockets and start the sessions of queues with messages."""
         endpoints = self._endpoints
         # [MS-MQDMPR] 3.1.1.1: in hardened mode messages travel over HTTP only.
         hardened = self._config.hardened_security
@@ -137,17 +137,17 @@ class BinaryPart:
         return {"binary_certificate": self._reload_certificates}
 
     def _reload_certificates(self) -> None:
-        """Use the certificates that are in the files now for new connections."""
+        """Use the current certificates of the files for new connections."""
         self._shell.streams.use_tls(*tls_contexts(self._config))
 
     async def close(self) -> None:
-        """Hang up; what was not acknowledged is sent again after the next start."""
+        """Close all connections; unacknowledged messages are sent again after the next start."""
         self.protocol.stop(now=self._host.tick())
         await self._shell.close()
 
 
 def tls_contexts(config: BinaryConfig) -> tuple[ssl.SSLContext | None, ssl.SSLContext | None]:
-    """Contexts of both roles, when TLS between queue managers is wanted.
+    """Contexts of both roles, if TLS between queue managers is configured.
 
     Raises:
         ConfigError: a file cannot be used, or one of the three is missing.
@@ -173,11 +173,11 @@ def tls_contexts(config: BinaryConfig) -> tuple[ssl.SSLContext | None, ssl.SSLCo
 
 
 def log_refused(address: str, reason: str) -> None:
-    """Say why no session came about."""
+    """Log why no session was established."""
     log_event(SESSION_FAULT, peer=address, reason="tls", detail=reason)
 
 
 def log_disconnect(event: Disconnect, address: str) -> None:
-    """Say why a session ended."""
+    """Log why a session ended."""
     kind = SESSION_CLOSED if event.reason in ORDINARY else SESSION_FAULT
     log_event(kind, peer=address, reason=event.reason, detail=event.detail)

@@ -1,7 +1,7 @@
 """The part that starts and watches the console, a process of its own.
 
 The socket is bound here, so that a taken port is an error of the start, and handed to the child.
-Neither the web framework nor anything else of the console is loaded into this process.
+Neither the web framework nor other modules of the console are loaded into this process.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ from .local import LocalConfig
 from .part import PartStatus, Premises, check_port
 
 BACKLOG: Final = 128
-# How long after its end the console is started again; it doubles with each time.
+# The delay before the console is started again after its end; it doubles each time.
 FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 30.0
-# One that ran this long starts again as if it were the first time.
+# After this running time the delay begins anew.
 STEADY_SECONDS: Final = 60.0
-# How long it has to end by itself.
+# The time that it has to end by itself.
 END_SECONDS: Final = 3.0
-# What one line of its log may have.
+# The maximum length of a line of its log.
 LINE_BYTES: Final = 64 * 1024
-# The settings that `openmsmq.admin.settings` takes by the same names.
+# Settings with the same names in `openmsmq.admin.settings`.
 HANDED_OVER: Final = ("console_", "metrics_", "audit_")
-# Where the console keeps what outlives it, in the data directory.
+# The place of persistent data of the console, in the data directory.
 FOLDER: Final = "console"
 WATCHED_CERTIFICATES: Final = (
     "console_certificate",
@@ -44,7 +44,7 @@ WATCHED_CERTIFICATES: Final = (
     "binary_certificate",
 )
 KEPT_HERE: Final = frozenset({"console_port", "console_bind"})
-# What a reload reads again: from when on something needs attention.
+# Settings that a reload reads again: the thresholds of alerts.
 THRESHOLDS: Final = (
     "console_unread_seconds",
     "console_age_seconds",
@@ -66,41 +66,41 @@ class ConsoleConfig(LocalConfig):
     console_port: Port = 8780
     # Without one: the address of the queue manager if that is a loopback address, else 127.0.0.1.
     console_bind: str | None = None
-    # Proxies before the console: what they say about the client counts.
+    # Trusted proxies before the console: their headers name the client.
     console_proxies: tuple[str, ...] = ()
     console_certificate: Path | None = None
     console_key: Path | None = None
     console_hosts: tuple[str, ...] = ()
     console_tokens: Path | None = None
-    # Limits: requests a second for each token or address, bytes of a request, sign-ins a minute for
-    # each address, live pages and searches at a time, and messages of one export.
+    # Limits: requests per second for each token or address, bytes of a request, sign-ins per minute
+    # for each address, concurrent live pages and searches, and messages of one export.
     console_request_rate: int = setting(default=100, ge=1, le=100_000)
     console_request_bytes: int = setting(default=8 * 1024 * 1024, ge=4096, le=64 * 1024 * 1024)
     console_sign_ins: int = setting(default=10, ge=1, le=1_000)
     console_streams: int = setting(default=200, ge=1, le=10_000)
     console_searches: int = setting(default=4, ge=1, le=100)
     console_export_messages: int = setting(default=10_000, ge=1, le=1_000_000)
-    # What needs attention: no reader for so long, a message as old as this, so many more messages
-    # in a queue within an hour, so much of a quota, and a journal without a quota of this size.
+    # Alert thresholds: time without a reader, age of a message, growth of a queue within an
+    # hour, used part of a quota, and size of a journal without a quota.
     console_unread_seconds: float = setting(default=60.0, ge=1, le=31_622_400)
     console_age_seconds: float = setting(default=3600.0, ge=1, le=31_622_400)
     console_growth_messages: int = setting(default=1_000, ge=1, le=1_000_000_000)
     console_quota_percent: int = setting(default=90, ge=1, le=100)
     console_journal_messages: int = setting(default=100_000, ge=1, le=1_000_000_000)
-    # Limits: connections at a time, seconds to send a request, and bytes of a body shown at once.
+    # Limits: concurrent connections, seconds to send a request, and bytes of a body shown at once.
     console_connections: int = setting(default=500, ge=10, le=100_000)
     console_request_seconds: float = setting(default=30.0, ge=1, le=3600)
     console_body_bytes: int = setting(default=256 * 1024, ge=1024, le=4 * 1024 * 1024)
-    # Also: a certificate that ends within so many days, a clock of a peer that is ahead by so much,
-    # an event loop that is late by so much, a disk with less than this left, and how long refused
-    # messages and a restart of the console are told.
+    # More thresholds: days until a certificate ends, lead of the clock of a peer,
+    # delay of the event loop, free disk space, and the time for which refused messages and a
+    # restart of the console are shown.
     console_certificate_days: int = setting(default=30, ge=1, le=3650)
     console_clock_seconds: float = setting(default=60.0, ge=1, le=31_622_400)
     console_lag_seconds: float = setting(default=0.25, ge=0.001, le=3600)
     console_disk_bytes: int = setting(default=1 << 30, ge=0, le=1 << 50)
     console_refused_seconds: float = setting(default=900.0, ge=1, le=31_622_400)
     console_restart_seconds: float = setting(default=3600.0, ge=1, le=31_622_400)
-    # Whether the audit log also has who looked at which message.
+    # Whether the audit log also records who viewed which message.
     audit_reads: bool = False
     metrics_access: Literal["loopback", "token", "anyone"] = "loopback"
     metrics_queues: int = setting(default=20_000, ge=0, le=1_000_000)
@@ -114,13 +114,13 @@ class ConsoleConfig(LocalConfig):
 
 
 class ConsolePart:
-    """Starts the console, and starts it again when it ends."""
+    """Starts the console, and restarts it when it ends."""
 
     name: Final = "console"
 
     def __init__(self, config: ConsoleConfig, premises: Premises) -> None:  # noqa: ARG002 - as all
         self._config = config
-        # The configuration with the thresholds that are in force.
+        # The configuration with the current thresholds.
         self.thresholds = config
         self._endpoints: dict[str, str] = {}
         self._listener: socket.socket | None = None
@@ -189,7 +189,7 @@ class ConsolePart:
             self._listener.close()
             self._listener = None
 
-    # The child
+    # The child process
 
     async def _watch(self, listener: socket.socket) -> None:
         """Run the console for as long as the queue manager runs."""
@@ -209,16 +209,16 @@ class ConsolePart:
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     async def _run(self, listener: socket.socket) -> str:
-        """Start the console and wait for its end; returns why it ended."""
+        """Start the console and wait for its end; return the reason of its end."""
         child = await asyncio.create_subprocess_exec(
-            # -P: nothing is loaded from the working directory.
+            # -P: no module is loaded from the working directory.
             *(sys.executable, "-P", "-m", "openmsmq.admin", str(listener.fileno())),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             limit=LINE_BYTES,
             pass_fds=(listener.fileno(),),
-            # Ctrl-C is for the queue manager, which ends the console.
+            # Ctrl-C is handled by the queue manager, which ends the console.
             start_new_session=True,
         )
         self._child = child
@@ -256,12 +256,12 @@ class ConsolePart:
         return json.dumps(values).encode() + b"\n"
 
     def _certificates(self) -> dict[str, str]:
-        """Files with certificates whose end the console watches."""
+        """Files with certificates whose expiry the console watches."""
         files = {key: getattr(self._config, key, None) for key in WATCHED_CERTIFICATES}
         return {key: str(file) for key, file in files.items() if file is not None}
 
     async def _end(self, child: asyncio.subprocess.Process) -> None:
-        """Let the console end, with force if it does not."""
+        """Stop the console, with force if necessary."""
         self._child = None
         if child.returncode is not None:
             return
@@ -284,12 +284,12 @@ def _is_loopback(host: str) -> bool:
 
 
 async def pass_on(lines: asyncio.StreamReader) -> None:
-    """Put the log of the console into that of the queue manager, until it ends."""
+    """Copy the log of the console into that of the queue manager, until it ends."""
     while True:
         try:
             line = await lines.readline()
         except ValueError:
-            # Longer than a line may be: its beginning is dropped.
+            # Longer than the limit: the beginning of the line is dropped.
             continue
         if not line:
             return

@@ -41,10 +41,10 @@ from openmsmq.wire.errors import ConfigError, ProtocolViolation
 
 from .part import PartStatus, Premises, check_port
 
-# How long clients have at a stop to read what was sent to them.
+# The time that clients have at a stop to read their replies.
 LINGER_SECONDS: Final = 1.0
 LINGER_POLL_SECONDS: Final = 0.01
-# What sun_path holds besides the zero at its end.
+# The size of sun_path without the zero at its end.
 MAX_SOCKET_PATH: Final = 107
 
 
@@ -64,7 +64,7 @@ class LocalConfig(CommonConfig):
 
 
 class _Client(NamedTuple):
-    """One connection: its number, its session, and who it is: an account here, or an address."""
+    """One connection: its number, its session, and its account here or its address."""
 
     number: int
     session: LocalSession
@@ -104,7 +104,7 @@ class LocalPart:
 
     @property
     def client_count(self) -> int:
-        """How many clients are connected."""
+        """The number of connected clients."""
         return len(self._connections)
 
     @property
@@ -112,7 +112,7 @@ class LocalPart:
         return self.name
 
     def hang_up(self, number: int) -> bool:
-        """End a client; what it holds goes back in place."""
+        """End a client; messages that it had locked go back in place."""
         for connection, client in self._connections.items():
             if client.number == number:
                 asyncio.get_running_loop().call_soon(connection.abort)
@@ -120,7 +120,7 @@ class LocalPart:
         return False
 
     def clients(self) -> Iterator[ClientInfo]:
-        """Every client, with what it holds."""
+        """Every client, with its open resources."""
         for connection, client in list(self._connections.items()):
             caller, holder = client.session.caller, client.session.holder
             yield ClientInfo(
@@ -142,7 +142,7 @@ class LocalPart:
             )
 
     def traffic(self) -> Iterator[Traffic]:
-        """What every client sent and was sent."""
+        """The traffic of every client."""
         for connection, client in list(self._connections.items()):
             session = client.session
             yield Traffic(
@@ -154,10 +154,10 @@ class LocalPart:
             )
 
     def _count(self, event: str) -> None:
-        """A client connected, was refused, broke the protocol, or met a fault of ours."""
+        """A client connected, was refused, broke the protocol, or met a fault of openmsmq."""
         self._host.manager.counters.clients.add((self.name, event))
 
-    # What connections ask for
+    # Callbacks of connections
 
     def open_session(self, connection: LocalConnection) -> Session:
         if len(self._connections) >= self._config.max_connections:
@@ -233,12 +233,12 @@ class LocalPart:
         return actions
 
     def _reload_certificate(self) -> None:
-        """Show the certificate that is in the files now to new clients."""
+        """Show the current certificate of the file to new clients."""
         if self._tls is not None:
             self._tls.context = local_context(self._config)
 
     async def close(self) -> None:
-        """Take no more requests, let the replies out that wait for the disk, hang up."""
+        """Accept no more requests, send the replies that wait for the disk, close connections."""
         for listener in self._listeners:
             listener.close()
         self._listeners.clear()
@@ -266,10 +266,10 @@ def check_socket_path(path: Path) -> None:
 
 
 def local_context(config: LocalConfig) -> ssl.SSLContext:
-    """What shows the certificate of the local protocol over TCP.
+    """The TLS context of the local protocol over TCP.
 
     Raises:
-        ConfigError: it is missing or cannot be used.
+        ConfigError: the certificate is missing or invalid.
     """
     if not config.local_certificate or not config.local_key or not config.local_tokens:
         raise ConfigError(
@@ -287,7 +287,7 @@ def address_of(connection: LocalConnection) -> str:
 
 
 def kernel_caller(connection: LocalConnection) -> Caller | None:
-    """Who connected, if the kernel knows; over TCP a token says."""
+    """The credentials of the client, if the kernel has them; over TCP a token identifies it."""
     transport = connection.transport
     sock: socket.socket | None = None
     if transport is not None:

@@ -28,14 +28,14 @@ from openmsmq.service.logs import (
 from .part import PartStatus, Premises, settings_of
 
 OFF: Final = "multicast is switched off: the key multicast is false"
-# What a source keeps for repairs.
+# The limit of data that a source keeps for repairs.
 MAX_WINDOW_BYTES: Final = 256 * MEBIBYTE
-# Data that waits in a source; what it has taken does not expire any more.
+# Data queued in a source; it no longer expires.
 QUEUED_BYTES: Final = 16 * KIBIBYTE
 
 
 def check_interface(address: str) -> str:
-    """Refuse what is not an address."""
+    """Refuse a text that is not an address."""
     if address:
         try:
             IPv4Address(address)
@@ -78,7 +78,7 @@ class MulticastConfig(CommonConfig):
 
 
 class MulticastPart:
-    """Messages by multicast, as long as the process runs."""
+    """Messages by multicast, while the process runs."""
 
     name: Final = "multicast"
 
@@ -108,10 +108,10 @@ class MulticastPart:
 
     @staticmethod
     def check(config: MulticastConfig) -> None:
-        """Nothing can fail: without the right to its sockets a queue manager does without."""
+        """Refuse nothing: without the right to its sockets there is no multicast."""
 
     async def listen(self) -> dict[str, str]:
-        """Begin to send what waits, and to listen for the queues that want it."""
+        """Begin to send waiting messages, and to listen for the queues that have an address."""
         if self._is_on:
             self._fault = self.shell.check()
             if self._fault:
@@ -139,13 +139,13 @@ class MulticastPart:
         return {}
 
     async def close(self) -> None:
-        """Tell receivers that nothing more comes; what has not left waits for the next start."""
+        """Tell receivers that the source ends; unsent messages wait for the next start."""
         self.protocol.stop(now=self._host.tick())
         await self.shell.close()
 
 
 def source_settings(config: MulticastConfig) -> SourceSettings:
-    """The settings of PGM for what is sent."""
+    """The settings of PGM for sources."""
     return SourceSettings(
         txw_max_rte=config.multicast_rate,
         txw_secs=config.multicast_window_seconds,
@@ -166,8 +166,8 @@ def multicast_settings(config: MulticastConfig) -> MulticastSettings:
 
 
 def socket_settings(config: MulticastConfig) -> SocketSettings:
-    """Where multicast is sent from and listened to."""
-    # The address that everything else is bound to, if multicast can use it.
+    """The addresses from which multicast is sent and received."""
+    # The address to which all other sockets are bound, if multicast can use it.
     usable = config.bind not in ANY_ADDRESS and ":" not in config.bind
     return settings_of(
         SocketSettings,
@@ -179,10 +179,10 @@ def socket_settings(config: MulticastConfig) -> SocketSettings:
 
 
 def log_lost(event: Lost) -> None:
-    """Say that data was lost for good; the messages in it are not known."""
+    """Log that data was lost permanently; the messages in it are unknown."""
     log_event(MULTICAST_LOST, group=event.group, source=event.source, packets=event.packets)
 
 
 def log_not_heard(group: IPv4Address, reason: str) -> None:
-    """Say that queues get nothing of a group."""
+    """Log that queues receive nothing from a group."""
     log_event(MULTICAST_NOT_HEARD, group=group, reason=reason)

@@ -1,4 +1,4 @@
-"""A part that the configuration turns off."""
+"""A part that the configuration disables."""
 
 from collections.abc import Callable, Mapping
 

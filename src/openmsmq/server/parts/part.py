@@ -1,12 +1,12 @@
-"""What a part of a queue manager's process is, and what parts have in common.
+"""The interface of the parts of a queue manager's process, and their common functions.
 
 A part speaks one protocol, or watches one child process. To add one, write a module with
 
 - a subclass of `CommonConfig` with its settings, which `Config` inherits, and
 - a class with the methods of `Part`, which `PARTS` in this package lists.
 
-The process then checks its settings before the start, makes it after the recovery, listens,
-reloads and closes with it, and shows what its `status` says.
+The process then checks its settings before the start, creates it after the recovery, listens,
+reloads and closes with it, and shows its `status`.
 """
 
 import errno
@@ -30,12 +30,12 @@ else:
 
 
 class Premises(NamedTuple):
-    """What a part finds in the process that it works in.
+    """The environment of a part in the process.
 
     Attributes:
         host: the engine and its turn of the event loop.
-        service: what requests of local clients ask of the process.
-        tokens: what clients over the network prove who they are with.
+        service: functions of the process for requests of local clients.
+        tokens: the tokens of clients over the network.
     """
 
     host: Host
@@ -45,12 +45,12 @@ class Premises(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PartStatus:
-    """What a part does right now.
+    """The current status of a part.
 
     Attributes:
-        endpoints: where it listens, by name.
-        unread_bytes: what was sent to clients and is not read by them.
-        fault: why it does not do its work, and what to do; empty when it does.
+        endpoints: its addresses, by name.
+        unread_bytes: bytes sent to clients that they have not read.
+        fault: why it does not work, and the remedy; empty when it works.
     """
 
     endpoints: Mapping[str, str]
@@ -59,46 +59,46 @@ class PartStatus:
 
 
 class Part(Protocol):
-    """A part of a queue manager that runs.
+    """A running part of a queue manager.
 
-    It is made with the configuration and its `Premises`, after the recovery and before anything
-    listens; then it registers with the engine what the engine has to call, and with the management
-    of the queue manager what sessions, clients and transfers it knows.
+    It is created with the configuration and its `Premises`, after the recovery and before anything
+    listens; then it registers its callbacks with the engine, and with the management
+    of the queue manager its sessions, clients and transfers.
     """
 
     @property
     def name(self) -> str:
-        """A word for people: `binary`, `local`."""
+        """A short name: `binary`, `local`."""
 
     async def listen(self) -> Mapping[str, str]:
-        """Open the sockets; returns where, by the names of the endpoints.
+        """Open the sockets; return their addresses, by the names of the endpoints.
 
         Raises:
-            ConfigError: one cannot be opened; the text begins with the key.
+            ConfigError: a socket cannot be opened; the text begins with the key.
         """
 
     async def close(self) -> None:
-        """Take no more from outside, finish what was promised, hang up.
+        """Accept no more input, finish work that was acknowledged, close all connections.
 
-        It is called once, also when `listen` was not, or failed.
+        It is called once, even when `listen` was not called or failed.
         """
 
     def status(self) -> PartStatus: ...
 
     @property
     def reloads(self) -> Mapping[str, Callable[[], None]]:
-        """What a reload reads again, by the key that names the file.
+        """The reload actions, by the key that names the file.
 
-        An action raises `ConfigError` when the file cannot be used; what was in force stays.
+        An action raises `ConfigError` when the file cannot be used; the previous state stays.
         """
 
 
 def settings_of(kind: type[S], config: CommonConfig, *, prefix: str = "", **others: Any) -> S:
-    """The settings of a protocol: those that the configuration has under the same names.
+    """The settings of a protocol, from fields of the configuration with the same names.
 
     Args:
-        prefix: what the names in the configuration begin with.
-        others: further fields, and fields that have another name in the configuration.
+        prefix: the prefix of the names in the configuration.
+        others: further fields, and fields with other names in the configuration.
     """
     keys = config.fields
     names = [field.name for field in fields(kind) if prefix + field.name in keys]
@@ -108,7 +108,7 @@ def settings_of(kind: type[S], config: CommonConfig, *, prefix: str = "", **othe
 def check_port(
     key: str, host: str, port: int | str, kind: socket.SocketKind = socket.SOCK_STREAM
 ) -> None:
-    """Refuse a port that another program has; it is free again afterwards.
+    """Refuse a port that another program uses; it is free again afterwards.
 
     Raises:
         ConfigError: it cannot be bound.
@@ -118,7 +118,7 @@ def check_port(
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, kind) as probe:
         if kind is socket.SOCK_STREAM:
-            # As for the listener: only one that listens is in the way.
+            # As for the listener: only a listening socket is in the way.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -130,11 +130,11 @@ def check_port(
 
 
 def error_number(error: ConfigError) -> int | None:
-    """Why the system did not give a port."""
+    """Why the system refused a port."""
     cause = error.__cause__
     return cause.errno if isinstance(cause, OSError) else None
 
 
 def lacks_privilege(error: ConfigError) -> bool:
-    """Whether a port needs a privilege that the process does not have."""
+    """Whether a port needs a privilege that the process lacks."""
     return error_number(error) in (errno.EACCES, errno.EPERM)

@@ -1,4 +1,4 @@
-"""The part that speaks RPC: remote read, the endpoint mapper, and what an RPC server must offer."""
+"""The part that speaks RPC: remote read, the endpoint mapper, and mgmt."""
 
 import errno
 import secrets
@@ -72,9 +72,9 @@ LEVELS: Final = {
     "privacy": AuthnLevel.PKT_PRIVACY,
 }
 LEVEL_NAMES: Final[dict[int, str]] = {level: name for name, level in LEVELS.items()}
-# How often a default port that is taken is tried again, each time so much higher.
+# The number of tries for a default port that is in use, each with a higher port.
 STEPS: Final = 100
-# What a client does in the ordinary course of things; everything else is worth a warning.
+# Ordinary events of a client; all others are warnings.
 ORDINARY: Final = frozenset((CloseReason.STOPPED, CloseReason.NOT_BOUND, CloseReason.HUNG_UP))
 FAULTY: Final = (
     CloseReason.PROTOCOL_ERROR,
@@ -183,7 +183,7 @@ class RpcPart:
     @staticmethod
     def check(config: RpcConfig) -> None:
         for key in ("rpc_port", "qm2qm_port", "epm_port"):
-            # Default ports step up, or are skipped without the right to them.
+            # Default ports are incremented, or skipped without the right to them.
             if key in config.named:
                 check_port(key, config.bind, getattr(config, key))
         if config.rpc_keytab is not None:
@@ -220,7 +220,7 @@ class RpcPart:
         return self._endpoints
 
     async def _listen_stepping(self, name: str, endpoint: Endpoint, port: int) -> None:
-        """Listen; a default port that is taken steps up ([MS-MQRR] 3.1.4.1)."""
+        """Listen; a default port that is in use is incremented ([MS-MQRR] 3.1.4.1)."""
         key = f"{name}_port"
         steps = 0 if key in self._config.named else STEPS
         while True:
@@ -244,7 +244,7 @@ class RpcPart:
             log_event(PORT_SKIPPED, port=port, reason=exc.detail)
 
     def _coordinator_url(self) -> CoordinatorUrl:
-        """Where other queue managers reach this one in its transactions."""
+        """The address at which other queue managers reach this one in its transactions."""
         config = self._config
         wildcard = config.bind in ("", "0.0.0.0", "::")  # noqa: S104 - it is compared
         own = self._host.manager.name if wildcard else config.bind
@@ -262,7 +262,7 @@ class RpcPart:
 
     @property
     def client_count(self) -> int:
-        """How many clients are connected: associations, which may have several connections."""
+        """The number of connected clients: associations, which may have several connections."""
         return len(self.server.associations)
 
     @property
@@ -270,7 +270,7 @@ class RpcPart:
         return self.name
 
     def hang_up(self, number: int) -> bool:
-        """End a client with all its connections; what it holds goes back in place."""
+        """End a client with all its connections; messages that it had locked go back in place."""
         for association in self.server.associations:
             if association.number == number:
                 for connection in list(association.connections):
@@ -279,13 +279,13 @@ class RpcPart:
         return False
 
     def clients(self) -> Iterator[ClientInfo]:
-        """Every client, with what it holds."""
+        """Every client, with its open resources."""
         for association in self.server.associations:
             if association.connections:
                 yield client_info(association)
 
     def traffic(self) -> Iterator[Traffic]:
-        """What every client sent and was sent."""
+        """The traffic of every client."""
         for association in self.server.associations:
             yield client_traffic(association)
 
@@ -306,12 +306,12 @@ class RpcPart:
         return {}
 
     async def close(self) -> None:
-        """Hang up; what clients hold goes back in place."""
+        """Close all connections; messages that clients had locked go back in place."""
         await self._coordinators.close()
         await self._shell.close()
 
     def _log_disconnect(self, event: Disconnect, address: str) -> None:
-        """Say why the server ended a connection."""
+        """Log why the server ended a connection."""
         if event.reason is CloseReason.AUTHENTICATION_FAILED:
             self._logons.failed(address, event.detail)
             return
@@ -326,7 +326,7 @@ class RpcPart:
 
 
 def read_coordinator_password(file: Path) -> str:
-    """The password by which this queue manager proves to coordinators who it is.
+    """The password with which this queue manager authenticates to coordinators.
 
     Raises:
         ConfigError: the file cannot be read.
@@ -338,7 +338,7 @@ def read_coordinator_password(file: Path) -> str:
 
 
 def service_names(config: RpcConfig) -> dict[int, str]:
-    """Under which name clients ask a KDC for tickets, by auth_type."""
+    """The names for which clients request tickets from a KDC, by auth_type."""
     if config.rpc_keytab is None:
         return {}
     name = read_keytab(config.rpc_keytab)[0]
@@ -346,7 +346,7 @@ def service_names(config: RpcConfig) -> dict[int, str]:
 
 
 def coordinator_security(config: RpcConfig, host: str, level: AuthnLevel) -> ClientSecurity | None:
-    """How this queue manager proves to a coordinator who it is; None is Anonymous Logon."""
+    """The security of this queue manager as a client of a coordinator; None is Anonymous Logon."""
     user, file = config.coordinator_user, config.coordinator_password_file
     level = max(level, AuthnLevel.CONNECT)
     if file is None and config.rpc_keytab is not None:
@@ -367,7 +367,7 @@ def coordinator_security(config: RpcConfig, host: str, level: AuthnLevel) -> Cli
 
 
 def log_logon(event: LoggedOn) -> None:
-    """Say who came, and how the calls are protected."""
+    """Log the client, and the protection of its calls."""
     log_event(
         RPC_LOGON,
         peer=event.address,
@@ -378,7 +378,7 @@ def log_logon(event: LoggedOn) -> None:
 
 
 def client_info(association: Association) -> ClientInfo:
-    """A client and what it holds."""
+    """A client and its open resources."""
     connections = association.connections
     first = connections[0]
     queues = open_queues(association)
@@ -397,7 +397,7 @@ def client_info(association: Association) -> ClientInfo:
 
 
 def client_traffic(association: Association) -> Traffic:
-    """What a client was sent and sent, over its open queues and connections."""
+    """The traffic of a client, over its open queues and connections."""
     connections = association.connections
     return Traffic(
         association.number,

@@ -1,4 +1,4 @@
-"""Settings of RPC and remote read, and whether they are wanted; `rpc` has the part itself."""
+"""Settings of RPC and remote read, and whether they are enabled; `rpc` has the part itself."""
 
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ class RpcConfig(CommonConfig):
     qm2qm_port: Port = 2105
     epm_port: Port = 135
     rpc_minimum_level: Literal["none", "connect", "packet", "integrity", "privacy"] = "privacy"
-    # The keys by which Kerberos tickets are read; without it Kerberos is not offered.
+    # The keys that decrypt Kerberos tickets; without it Kerberos is not offered.
     rpc_keytab: Path | None = None
     rpc_cleanup_seconds: float = setting(default=300.0, ge=1.0, le=86400.0)
     rpc_max_connections: int = setting(default=20_000, ge=1, le=1_000_000)
@@ -35,7 +35,7 @@ class RpcConfig(CommonConfig):
     rpc_max_unfinished_bytes: int = setting(default=256 * MEBIBYTE, ge=MEBIBYTE)
     rpc_pause_reply_bytes: int = setting(default=MEBIBYTE, ge=64 * KIBIBYTE)
     rpc_max_reply_bytes: int = setting(default=64 * MEBIBYTE, ge=8 * MEBIBYTE)
-    # Where other queue managers reach this coordinator; without it, `bind` or the name.
+    # The address of this coordinator for other queue managers; without it, `bind` or the name.
     coordinator_address: str | None = None
     coordinator_hosts: tuple[str, ...] = ()
     coordinator_user: str | None = None
@@ -48,5 +48,5 @@ class RpcConfig(CommonConfig):
 
     @property
     def rpc_is_on(self) -> bool:
-        """Whether there is a port to read queues at; the endpoint mapper alone leads nowhere."""
+        """Whether there is a port for remote read; the endpoint mapper alone leads nowhere."""
         return self.rpc_port != "off" or self.qm2qm_port != "off"

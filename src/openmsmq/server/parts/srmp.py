@@ -27,7 +27,7 @@ from openmsmq.wire.errors import ConfigError
 from .binary import BinaryConfig
 from .part import PartStatus, Premises, check_port, lacks_privilege, settings_of
 
-# What a peer does in the ordinary course of things; everything else is worth a warning.
+# Ordinary events of a peer; all others are warnings.
 ORDINARY: Final = frozenset(
     (CloseReason.FINISHED, CloseReason.IDLE, CloseReason.STOPPED, CloseReason.HUNG_UP)
 )
@@ -51,7 +51,7 @@ def check_proxy(authority: str) -> str:
 
 
 def check_receipt_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a list that has more than hosts and addresses; they are in lower case."""
+    """Refuse a list with anything but hosts and addresses; they are in lower case."""
     for host in hosts:
         if not is_host_name(host):
             raise ValueError(f"{host!r} is not a host name or an address")
@@ -59,7 +59,7 @@ def check_receipt_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def check_authority(host: str) -> str:
-    """Refuse what cannot stand in a URL for this machine."""
+    """Refuse a text that is invalid as this machine in a URL."""
     if host and not is_host_name(host):
         raise ValueError("a host name or address, with a port if it is not the default one")
     return host
@@ -79,7 +79,7 @@ class SrmpConfig(BinaryConfig):
     https_client_certificates: Literal["ignored", "optional", "required"] = "ignored"
     http_proxy: str | None = setting(default=None, max_length=300, check=check_proxy)
     http_proxy_bypass: tuple[str, ...] = ()
-    # This machine in URLs that it gives to others.
+    # This machine in the URLs that it sends to others.
     http_host: str = setting(default="", max_length=300, check=check_authority)
     https_host: str = setting(default="", max_length=300, check=check_authority)
     http_max_connections: int = setting(default=5_000, ge=1, le=1_000_000)
@@ -109,14 +109,14 @@ class SrmpConfig(BinaryConfig):
     srmp_maximum_stream_receipt_delay: float = setting(default=10.0, ge=0.0, le=3600.0)
     srmp_cleanup_seconds: float = setting(default=300.0, ge=1.0, le=86400.0)
     srmp_stream_element: Literal["stream", "Stream"] = "stream"
-    # Hosts to which receipts may go; none stands for all.
+    # Hosts to which receipts may go; empty allows all.
     srmp_receipt_hosts: tuple[str, ...] = setting(
         default=(), max_length=10_000, check=check_receipt_hosts
     )
 
 
 class SrmpPart:
-    """Messages over HTTP, as long as the process runs."""
+    """Messages over HTTP, while the process runs."""
 
     name: Final = "srmp"
 
@@ -168,7 +168,7 @@ class SrmpPart:
                 raise
 
     async def listen(self) -> dict[str, str]:
-        """Open the sockets, and begin to send what waits."""
+        """Open the sockets, and begin to send waiting messages."""
         config, endpoints = self._config, self._endpoints
         if config.http_port != "off":
             await self._listen_plain(config.http_port)
@@ -182,7 +182,7 @@ class SrmpPart:
         return endpoints
 
     def _http_host(self) -> str:
-        """This machine in URLs of HTTP: by default the address that it listens at."""
+        """This machine in URLs of HTTP: by default the address that it listens on."""
         address, _, port = self._endpoints.get("http", "").rpartition(":")
         if self._config.http_host or not port:
             return self._config.http_host
@@ -190,7 +190,7 @@ class SrmpPart:
         return host if int(port) == HTTP_PORT else f"{host}:{port}"
 
     def _https_host(self) -> str:
-        """This machine in URLs of HTTPS: by default its name, which certificates have."""
+        """This machine in URLs of HTTPS: by default its name, as in certificates."""
         port = self._endpoints.get("https", "").rpartition(":")[2]
         if self._config.https_host or port in ("", str(HTTPS_PORT)):
             return self._config.https_host
@@ -234,12 +234,12 @@ class SrmpPart:
         return {"https_certificate": self._reload_certificates}
 
     def _reload_certificates(self) -> None:
-        """Use the certificates that are in the files now for new connections."""
+        """Use the current certificates of the files for new connections."""
         self._server_tls, client_tls = tls_contexts(self._config)
         self._shell.use_tls(self._server_tls, client_tls)
 
     async def close(self) -> None:
-        """Hang up; what was not answered is sent again after the next start."""
+        """Close all connections; unanswered messages are sent again after the next start."""
         self.protocol.stop(now=self._host.tick())
         await self._shell.close()
 
@@ -264,7 +264,7 @@ def parse_authority(text: str) -> tuple[str, int]:
     """The host and port of `HOST:PORT` or `http://HOST:PORT`; an IPv6 address in brackets.
 
     Raises:
-        ValueError: it is not of this form.
+        ValueError: it has another form.
     """
     host, colon, port = text.removeprefix("http://").removesuffix("/").rpartition(":")
     host = host.removeprefix("[").removesuffix("]").lower()
@@ -274,9 +274,9 @@ def parse_authority(text: str) -> tuple[str, int]:
 
 
 def tls_contexts(config: SrmpConfig) -> tuple[ssl.SSLContext | None, ssl.SSLContext | None]:
-    """The contexts of HTTPS: that of the server, if there is a certificate, and the client's.
+    """The contexts of HTTPS: the server's, if there is a certificate, and the client's.
 
-    The client's is None if nothing is configured: then the default is made when it is needed.
+    The client's is None if nothing is configured: then the default is created when needed.
 
     Raises:
         ConfigError: a file cannot be used, or is missing.
@@ -312,11 +312,11 @@ def tls_contexts(config: SrmpConfig) -> tuple[ssl.SSLContext | None, ssl.SSLCont
 
 
 def log_refused(address: str, reason: str) -> None:
-    """Say why HTTPS was not agreed on."""
+    """Log why the TLS handshake failed."""
     log_event(HTTP_FAULT, peer=address, reason="tls", detail=reason)
 
 
 def log_disconnect(event: Disconnect, address: str) -> None:
-    """Say why a connection ended."""
+    """Log why a connection ended."""
     kind = HTTP_CLOSED if event.reason in ORDINARY else HTTP_FAULT
     log_event(kind, peer=address, reason=event.reason.value, detail=event.detail)
