@@ -1,13 +1,13 @@
 """Care for queues and messages: what commands, the HTTP API, the console and Spark share.
 
-    filters     which messages, as data: `parse_filter("label ~ order and age > 1h")`
-    places      where messages are: `list_places(manager)`, `place_of(name)`
-    search      `search(manager, places, condition)`: messages as they are found
-    reasons     why messages died, with cause and remedy
+    filters     selection of messages, as data: `parse_filter("label ~ order and age > 1h")`
+    places      the places of messages: `list_places(manager)`, `place_of(name)`
+    search      `search(manager, places, condition)`: yields messages during the search
+    reasons     why messages failed, with cause and remedy
     dead_letters groups of dead letters
-    jobs        move, copy, retry, remove, purge, save and load, that go on after a crash
+    jobs        move, copy, retry, remove, purge, save and load, which continue after a crash
 
-Everything here talks to a queue manager through a blocking client, with the rights of its user.
+All modules access a queue manager through a blocking client, with the rights of its user.
 Long work runs in the thread of the caller: a server calls it in a thread of its own.
 """
 

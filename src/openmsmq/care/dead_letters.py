@@ -1,4 +1,4 @@
-"""Dead letters by reason, destination, label and age, with what to do about them."""
+"""Dead letters by reason, destination, label and age, with the remedy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ RECENT_SECONDS: Final = 3600.0
 
 @dataclass(slots=True)
 class DeadLetterGroup:
-    """Dead letters that have the same values of what they are grouped by.
+    """Dead letters with the same values of the grouping properties.
 
     Attributes:
-        reason, cause, remedy: why the first of them died, and what to do.
-        worth_retrying: whether sending them again makes sense as things are.
+        reason, cause, remedy: why the first of them failed, and what to do.
+        worth_retrying: whether sending them again makes sense at present.
         oldest, newest: seconds since 1970.
-        recent: how many died in the last hour.
+        recent: the number of the last hour.
     """
 
     key: tuple[str, ...]
@@ -68,7 +68,7 @@ def dead_letters(
     *,
     queues: tuple[str, ...] = DEAD_LETTER_QUEUES,
 ) -> Iterator[FoundMessage]:
-    """The dead letters that a filter holds for."""
+    """The dead letters that match a filter."""
     for name in queues:
         yield from search(manager, [place_of(name)], condition, hidden=False)
 
@@ -76,12 +76,12 @@ def dead_letters(
 def group_dead_letters(
     found: Iterator[FoundMessage], now: float, by: tuple[str, ...] = ("reason", "destination")
 ) -> list[DeadLetterGroup]:
-    """Put dead letters into groups, the largest first.
+    """Group dead letters, the largest group first.
 
     Args:
         found: from `dead_letters`.
-        now: seconds since 1970, that ages are counted to.
-        by: of `GROUPINGS`.
+        now: seconds since 1970; the reference of ages.
+        by: one of `GROUPINGS`.
     """
     groups: dict[tuple[str, ...], DeadLetterGroup] = {}
     for each in found:
@@ -109,5 +109,5 @@ def group_dead_letters(
 
 
 def age_of(seconds: float) -> str:
-    """An age in words."""
+    """An age as text."""
     return next((words for words, limit in AGES if seconds < limit), OLDEST)

@@ -13,17 +13,17 @@ LOCK: Final = "_lock"
 
 
 def sync_file(path: Path) -> None:
-    """Return when the content of a file is on disk."""
+    """Flush the content of a file to disk."""
     _sync(path, os.O_RDONLY)
 
 
 def sync_directory(path: Path) -> None:
-    """Return when the names in a directory are on disk."""
+    """Flush the names in a directory to disk."""
     _sync(path, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def sync_tree(path: Path) -> None:
-    """Return when everything below a directory is on disk."""
+    """Flush everything below a directory to disk."""
     for each in path.rglob("*"):
         if each.is_dir():
             sync_directory(each)
@@ -41,7 +41,7 @@ def _sync(path: Path, flags: int) -> None:
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Write a file that appears whole or not at all."""
+    """Write a file atomically."""
     new = path.with_name(f".{path.name}.new")
     new.write_bytes(data)
     sync_file(new)
@@ -50,7 +50,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def make_directory(path: Path) -> None:
-    """Make a directory and those above it, each durably."""
+    """Create a directory and its parents durably."""
     if path.is_dir():
         return
     make_directory(path.parent)
@@ -69,10 +69,10 @@ def file_sha256(path: Path) -> str:
 
 @contextmanager
 def locked_directory(directory: Path) -> Iterator[None]:
-    """Keep other writers of a directory out; it is made if need be.
+    """Lock a directory against other writers; it is created if missing.
 
     Raises:
-        BlockingIOError: there is one.
+        BlockingIOError: another writer has the lock.
     """
     make_directory(directory)
     with (directory / LOCK).open("a") as file:

@@ -1,4 +1,4 @@
-"""What a queue is doing, and why messages stay in it or do not come, in sentences."""
+"""The state of a queue, and why messages stay in it or do not arrive, in sentences."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -22,7 +22,7 @@ def explain_queue(
     """Sentences about a queue.
 
     Args:
-        size_text, duration_text: how bytes and seconds are written.
+        size_text, duration_text: the format of bytes and seconds.
 
     Raises:
         QueueError: there is no such queue, or the caller may not see it.
@@ -43,7 +43,7 @@ def explain_queue(
 
 
 def explain_access(manager: QueueManager, path: str, principal: str) -> list[str]:
-    """What a principal may do with a queue, and why, a sentence for each right.
+    """The effective rights of a principal on a queue, and why, one sentence per right.
 
     Args:
         path: of the queue; empty for the queue manager itself.
@@ -106,10 +106,10 @@ def _contents(
 
 
 def _not_seen(info: dict[str, Any], holders: dict[str, int]) -> Iterator[str]:
-    """Messages that readers do not see."""
+    """Messages hidden from readers."""
     others = {holder: count for holder, count in holders.items() if holder != HELD}
     locked = info["locked_messages"] - info["held_messages"]
-    # Holders also have what they send in a transaction that is not committed.
+    # Holders also include senders in a transaction that is not committed.
     sent = sum(others.values()) - locked
     if sent > 0:
         if locked > 0:

@@ -35,7 +35,7 @@ _MAX_LINE: Final = 4 * _MAX_RECORD
 
 
 class SavedMessage(msgspec.Struct, array_like=True, frozen=True):
-    """A message as a file has it; exactly the packet and what the queue manager knew beside it."""
+    """A message in a file; exactly the packet and the record beside it."""
 
     queue: str
     lookup_id: int
@@ -47,7 +47,7 @@ class SavedMessage(msgspec.Struct, array_like=True, frozen=True):
 
     @classmethod
     def of(cls, queue: str, message: ReceivedMessage) -> "SavedMessage":
-        """The message of a queue."""
+        """The message as in a queue."""
         moved = message.last_move_time
         return cls(
             queue,
@@ -75,7 +75,7 @@ def is_json(path: Path) -> bool:
 
 
 def check_file_to_save(path: Path) -> None:
-    """Refuse a file that cannot be written, or must not be replaced, such as a device.
+    """Refuse a file that is not writable, or must not be replaced, such as a device.
 
     Raises:
         ConfigError: with cause and remedy.
@@ -96,7 +96,7 @@ def check_file_to_save(path: Path) -> None:
 
 
 def save_messages(path: Path, messages: Iterable[SavedMessage]) -> int:
-    """Write messages to a file that appears whole or not at all; return how many.
+    """Write messages to a file atomically; return the count.
 
     Raises:
         ConfigError: it cannot be written.
@@ -138,7 +138,7 @@ def _write_json(file: BinaryIO, messages: Iterable[SavedMessage]) -> int:
 
 
 def json_of(message: SavedMessage) -> dict[str, Any]:
-    """A message for JSON: every property, and the packet in base 64."""
+    """A message as JSON: every property, and the packet in base 64."""
     return {
         "queue": message.queue,
         **message.received().to_dict(),
@@ -150,7 +150,7 @@ def load_messages(path: Path) -> Iterator[SavedMessage]:
     """The messages of a file, in their order.
 
     Raises:
-        ConfigError: it cannot be read, was cut short, or has something else in it.
+        ConfigError: it cannot be read, was cut short, or has other contents.
     """
     try:
         with path.open("rb") as file:
@@ -162,19 +162,19 @@ def load_messages(path: Path) -> Iterator[SavedMessage]:
 
 
 class PacketFile:
-    """A file of messages that is read part by part, from the beginning to the end."""
+    """A file of messages that is read sequentially."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._messages: Iterator[SavedMessage] = iter(())
-        # The place of the next message; beyond all before the file is opened.
+        # The index of the next message; larger than all before the file is opened.
         self._next = sys.maxsize
 
     def take(self, places: Sequence[int], ids: Sequence[str]) -> list[SavedMessage]:
-        """The messages at some places, which ascend; reading goes on behind the last ones.
+        """The messages at ascending indexes; reading continues after the last ones.
 
         Raises:
-            ConfigError: it cannot be read, or other messages are there than those with the ids.
+            ConfigError: it cannot be read, or the messages there do not have these ids.
         """
         if places[0] < self._next:
             self._messages = load_messages(self._path)

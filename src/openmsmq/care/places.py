@@ -1,4 +1,4 @@
-"""Where messages are: queues, subqueues, journals, dead letters, outgoing queues."""
+"""The places of messages: queues, subqueues, journals, dead letters, outgoing queues."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 
 class PlaceKind(StrEnum):
-    """What a place is."""
+    """The kind of a place."""
 
     QUEUE = "queue"
     SUBQUEUE = "subqueue"
@@ -28,9 +28,8 @@ class Place:
     """One place.
 
     Attributes:
-        name: a name that opens it.
-        messages: how many were there when it was listed, delayed ones included; None if that is
-            not known.
+        name: a name by which it can be opened.
+        messages: the count when it was listed, delayed ones included; None if unknown.
     """
 
     name: str
@@ -39,12 +38,12 @@ class Place:
 
     @property
     def access(self) -> Access:
-        """How it is opened to look at messages."""
+        """The name for looking at messages."""
         return "peek_admin" if self.kind is PlaceKind.OUTGOING else "peek"
 
     @property
     def taking_access(self) -> Access:
-        """How it is opened to take messages out."""
+        """The name for taking messages out."""
         return "receive_admin" if self.kind is PlaceKind.OUTGOING else "receive"
 
 
@@ -87,15 +86,15 @@ def list_places(
     """The places of a queue manager that the caller may see.
 
     Args:
-        manager: where.
-        kinds: which kinds of places.
-        pattern: of the path, or of the destination of an outgoing queue; `*` stands for any text.
+        manager: the queue manager.
+        kinds: the kinds of places to include.
+        pattern: for the path, or the destination of an outgoing queue; `*` matches any text.
     """
     wanted = frozenset(kinds)
     folded = pattern.lower()
     places = [_place_of_queue(info) for info in manager.queues(include_system=True)]
     if PlaceKind.OUTGOING in wanted:
-        # Who asks for nothing else is told that it may not see them.
+        # A caller who asks for nothing else gets the refusal.
         infos = manager.outgoing() if len(wanted) == 1 else _outgoing(manager)
         places += [_place_of_outgoing(info) for info in infos]
     return [
@@ -106,7 +105,7 @@ def list_places(
 
 
 def _outgoing(manager: QueueManager) -> list[Info]:
-    """The outgoing queues, as far as the caller may see them."""
+    """The outgoing queues that the caller may see."""
     try:
         return manager.outgoing()
     except QueueError as exc:
@@ -116,7 +115,7 @@ def _outgoing(manager: QueueManager) -> list[Info]:
 
 
 def _place_of_outgoing(info: Info) -> Place:
-    # Without any there may be delayed ones, which are not counted.
+    # An empty one may have delayed messages, which are not counted.
     return Place(info["destination"], PlaceKind.OUTGOING, info["messages"] or None)
 
 

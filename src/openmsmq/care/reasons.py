@@ -1,4 +1,4 @@
-"""What to do about messages that failed, by the class that says why."""
+"""The causes and remedies of failed messages, by message class."""
 
 from typing import Final, NamedTuple
 
@@ -8,10 +8,10 @@ from openmsmq.wire.codes.message_class import MEANINGS, MessageClass, class_name
 
 
 class Remedy(NamedTuple):
-    """What a failure means and what to do.
+    """The meaning and the remedy of a failure.
 
     Args:
-        reason: the class in words.
+        reason: the class as text.
         cause: the likely cause, as a sentence.
         action: what to do first, as a sentence.
         replay: whether sending the messages again after that makes sense.
@@ -26,7 +26,7 @@ class Remedy(NamedTuple):
 
     @property
     def retry_now(self) -> bool:
-        """Whether sending the messages again makes sense as things are."""
+        """Whether sending the messages again makes sense at present."""
         return self.replay and not self.fix_first
 
     @property
@@ -36,7 +36,7 @@ class Remedy(NamedTuple):
 
 
 def refusal_words(name: str) -> str:
-    """Why a queue refused messages, in words, from what their sender was told.
+    """Why a queue refused messages, as text, from the reason told to their sender.
 
     Args:
         name: of an error, for programs, or of a message class, for other machines.
@@ -51,7 +51,7 @@ def refusal_words(name: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-# Where the catalogue of result codes has the same failure.
+# Classes with the same failure in the catalogue of result codes.
 _CODES: Final = {
     MessageClass.NACK_BAD_DST_Q: Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
     MessageClass.NACK_ACCESS_DENIED: Hresult.MQ_ERROR_ACCESS_DENIED,
@@ -133,7 +133,7 @@ _FUTILE: Final = frozenset(
         MessageClass.NACK_BAD_SIGNATURE,
     }
 )
-# These fail in the same way until the destination, its keys or the way to it are put right.
+# These fail in the same way until the destination, its keys or the route to it is repaired.
 _FIX_FIRST: Final = frozenset(
     {
         MessageClass.NACK_BAD_DST_Q,
@@ -153,7 +153,7 @@ _UNEXPLAINED: Final = (
 
 
 def remedy(code: int) -> Remedy:
-    """What to do about messages with this class."""
+    """The meaning and the remedy of a class."""
     name = class_name(code)
     status = http_status(code) if code not in MEANINGS else None
     if status:

@@ -1,4 +1,4 @@
-"""Search: messages of one queue, many or all that a filter holds for, as they are found."""
+"""Search: matching messages of one queue, many or all, yielded during the search."""
 
 import time
 from collections import deque
@@ -17,14 +17,14 @@ from .filters import Condition, Matcher
 from .pacing import Pace
 from .places import Place
 
-# Messages of one block: few enough that a search stops soon and others hardly wait for it.
+# Messages per block: few, so that a search stops soon and others wait little for it.
 BLOCK_ROWS: Final = 500
 _GONE: Final = (Hresult.MQ_ERROR_QUEUE_NOT_FOUND, Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMessage:
-    """A message and where it was found."""
+    """A message and its place."""
 
     place: Place
     message: ReceivedMessage
@@ -32,12 +32,12 @@ class FoundMessage:
 
 @dataclass(slots=True)
 class SearchProgress:
-    """How far a search is.
+    """The progress of a search.
 
     Attributes:
-        looked_at: messages that were compared.
-        total: messages that there are about.
-        found: messages that the filter holds for.
+        looked_at: messages compared so far.
+        total: the approximate number of messages.
+        found: messages that match.
         not_searched: places that could not be searched, and why.
     """
 
@@ -61,26 +61,26 @@ def search(
     stopped: Callable[[], bool] | None = None,
     now: float | None = None,
 ) -> Iterator[FoundMessage]:
-    """Look through places in their order, each in the order of arrival; take nothing.
+    """Search places in order, each in the order of arrival; messages stay in place.
 
     Messages that arrive while a place is searched are left out, and so are places that were empty
     when they were listed. A place that is deleted meanwhile, or that the caller may not read, is
-    noted in the progress. While the machine is busy the search rests between blocks.
+    recorded in the progress. While the machine is busy the search rests between blocks.
 
     Args:
-        manager: a connection that nothing else uses while the search runs.
+        manager: a connection that is used for nothing else during the search.
         places: from `list_places` or `place_of`.
-        condition: from `parse_filter`; None holds for all.
-        after: lookup id in the first place; what came before it, and itself, is left out.
-        limit: end after so many.
-        hidden: also messages that readers do not see (locked, held, delayed), as `BrowsedMessage`.
+        condition: from `parse_filter`; None matches all.
+        after: a lookup id in the first place, after which the search begins.
+        limit: the maximum number of results.
+        hidden: include messages hidden from readers (locked, held, delayed), as `BrowsedMessage`.
         progress: called after each block and at the end, with the same object.
-        stopped: asked after each block; True ends the search.
-        now: the time of day that ages are counted to; else now.
+        stopped: called after each block; True ends the search.
+        now: the reference time of ages; by default the current time.
 
     Raises:
         QueueError: a single place cannot be searched.
-        ConnectionLost: the queue manager is gone.
+        ConnectionLost: the connection to the queue manager was lost.
     """
     state = SearchProgress(total=sum(place.messages or 0 for place in places))
     matcher = Matcher(condition)
@@ -117,7 +117,7 @@ def search(
 
 
 class _Looker(NamedTuple):
-    """Looks through one place after the other."""
+    """Searches one place after the other."""
 
     matcher: Matcher
     now: float
@@ -129,7 +129,7 @@ class _Looker(NamedTuple):
     ) -> Iterator[ReceivedMessage | None]:
         """The messages of one place; None after each block."""
         if place.messages == 0:
-            # A queue manager has many that are empty: none is opened in vain.
+            # Many places of a queue manager are empty, and need not be opened.
             return
         with manager.open_queue(place.name, place.access) as queue:
             info = queue.ranges.info()
@@ -151,7 +151,7 @@ class _Looker(NamedTuple):
                 blocks.close()
 
     def _hidden(self, queue: Queue) -> Iterator[list[BrowsedMessage]]:
-        """The messages that readers do not see, in pages."""
+        """The messages hidden from readers, in pages."""
         lookup_id: int | None = None
         more = True
         while more:
@@ -166,7 +166,7 @@ class _Looker(NamedTuple):
     def _merged(
         self, place: Place, blocks: Iterable[Block], unseen: deque[BrowsedMessage]
     ) -> Iterator[ReceivedMessage | None]:
-        """What the filter holds for in the order of arrival; None after each block."""
+        """The matching messages in the order of arrival; None after each block."""
         for block in blocks:
             self.state.looked_at += len(block.ends)
             for message in self.matcher.select(place.name, block, self.now, self.machine):

@@ -1,4 +1,4 @@
-"""Everything that is known of one message: where it is, and what happened to it."""
+"""The trace of one message: its places, and its events."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TraceEvent:
-    """Something that happened to the message, in words."""
+    """An event of the message, as text."""
 
     time: float
     event: str
@@ -41,12 +41,12 @@ class TraceEvent:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is known of a message.
+    """The known facts about a message.
 
     Attributes:
-        places: where it is now, and the message there, even if readers do not see it.
-        events: what happened, the oldest first.
-        why: why nothing is known, or more is not; empty if the record is complete.
+        places: its current places, with the message there, even if readers do not see it.
+        events: its events, the oldest first.
+        why: why nothing is known, or the record is incomplete; empty if it is complete.
         not_searched: places that could not be searched, and why.
     """
 
@@ -58,10 +58,10 @@ class Trace:
 
 
 def trace_message(manager: QueueManager, message_id: str) -> Trace:
-    """Look for a message in all places, and read what the queue manager noted of it.
+    """Search a message in all places, and read its events from the queue manager.
 
     Raises:
-        ValueError: it is no message id.
+        ValueError: it is not a message id.
         QueueError: the caller may not see dead letters.
     """
     identifier = str(MessageIdentifier.from_text(message_id))
@@ -94,7 +94,7 @@ def in_words(event: dict[str, Any]) -> TraceEvent:
 def _why(manager: QueueManager, identifier: str, history: dict[str, Any], states: list[str]) -> str:
     if not history["kept"]:
         return "The queue manager keeps no history: history_bytes is 0."
-    # A message that waits for its time arrives then.
+    # A delayed message arrives at its time.
     if any(event["event"] == "arrived" for event in history["events"]) or "delayed" in states:
         return ""
     if history["since"] is None:

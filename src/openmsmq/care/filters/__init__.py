@@ -1,8 +1,8 @@
-"""Filters: which messages, as data.
+"""Filters: the selection of messages, as data.
 
-`parse_filter("label ~ order and age > 1h")` reads the words of people, `filter_from_data` the JSON
-of programs; both give a `Condition`. `Matcher(condition).select(found, now)` says which messages
-of a block it holds for, cheap comparisons first.
+`parse_filter("label ~ order and age > 1h")` reads text, `filter_from_data` JSON;
+both return a `Condition`. `Matcher(condition).select(found, now)` returns the messages
+of a block that match, cheap comparisons first.
 """
 
 from .conditions import And, Comparison, Condition, Not, Or, filter_from_data, filter_to_data

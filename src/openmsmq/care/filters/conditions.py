@@ -20,17 +20,17 @@ _ALLOWED: Final = {
     Kind.TRUTH: EQUAL,
     Kind.BYTES: (*EQUAL, "~", "contains"),
 }
-# Deeper or longer filters are refused, whoever wrote them.
+# Deeper or longer filters are refused, whatever their source.
 MAX_DEPTH: Final = 50
 MAX_TERMS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One property compared with a value; None is the value of a property that is not there.
+    """One property compared with a value; None is the value of a missing property.
 
     Raises:
-        FilterError: there is no such property, or it cannot be compared in this way.
+        FilterError: there is no such property, or it does not support this comparison.
     """
 
     property: str
@@ -55,21 +55,21 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of these hold."""
+    """All conditions hold."""
 
     terms: tuple["Condition", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """One of these holds at least."""
+    """At least one condition holds."""
 
     terms: tuple["Condition", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """This does not hold."""
+    """The condition does not hold."""
 
     term: "Condition"
 
@@ -78,7 +78,7 @@ Condition = Comparison | And | Or | Not
 
 
 def filter_to_data(condition: Condition) -> dict[str, Any]:
-    """The condition as JSON has it."""
+    """The condition as JSON."""
     if isinstance(condition, Comparison):
         return {
             "property": condition.property,
@@ -92,10 +92,10 @@ def filter_to_data(condition: Condition) -> dict[str, Any]:
 
 
 def filter_from_data(data: Any) -> Condition:
-    """The condition that JSON says.
+    """The condition of a JSON value.
 
     Raises:
-        FilterError: it is no condition.
+        FilterError: it is not a condition.
     """
     condition, _ = _read(data, 0, 0)
     return condition

@@ -1,15 +1,15 @@
-"""What is wrong with a filter."""
+"""Errors of filters."""
 
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
 
 class FilterError(QueueError):
-    """A filter that cannot be read.
+    """An invalid filter.
 
     Args:
-        detail: what is wrong, and where.
-        remedy: what to write instead.
+        detail: the error, and its place.
+        remedy: the correct form.
     """
 
     def __init__(self, detail: str, remedy: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Filters as people write them.
+"""The text form of filters.
 
     filter     = term { "or" term }
     term       = factor { "and" factor }
@@ -8,7 +8,7 @@
     operator   = "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "contains" | "like"
     value      = a word, or a text in quotes ('it''s' and "it's"), or null
 
-Words are read without regard to case, values are not.
+Words are case-insensitive, values are not.
 """
 
 import re
@@ -31,7 +31,7 @@ _WORDS: Final = ("contains", "like")
 
 
 class Token(NamedTuple):
-    """A piece of the text and where it begins."""
+    """A token of the text and its position."""
 
     text: str
     at: int
@@ -39,15 +39,15 @@ class Token(NamedTuple):
 
     @property
     def lower(self) -> str:
-        """The word; nothing for a text in quotes."""
+        """The word; empty for a text in quotes."""
         return "" if self.quoted else self.text.lower()
 
 
 def parse_filter(text: str) -> Condition:
-    """The condition that a text says.
+    """The condition in a text.
 
     Raises:
-        FilterError: it says none; the error names the place.
+        FilterError: it is invalid; the error names the place.
     """
     parser = _Parser(_tokens(text), text)
     condition = parser.any_of(0)
@@ -58,7 +58,7 @@ def parse_filter(text: str) -> Condition:
 class Term(NamedTuple):
     """A part of a filter that must hold, as it was written.
 
-    Attributes:
+    property, operator, value: those of a single comparison; empty otherwise.
         property, operator, value: of a single comparison; empty otherwise.
     """
 
@@ -72,14 +72,14 @@ def filter_terms(text: str) -> list[Term]:
     """The parts of a filter that `and` joins; one with `or` between them is a single part.
 
     Raises:
-        FilterError: it is no filter.
+        FilterError: it is not a valid filter.
     """
     parse_filter(text)
     return _Parser(_tokens(text), text).factors()
 
 
 def _unreadable(text: str, at: int) -> FilterError:
-    """What is wrong with what follows a place, after blanks."""
+    """The error at a place, after blanks."""
     rest = text[at:].lstrip()
     character = len(text) - len(rest) + 1
     if rest[0] in "'\"":
@@ -155,7 +155,7 @@ class _Parser:
         return terms[0] if len(terms) == 1 else And(tuple(terms))
 
     def factors(self) -> list[Term]:
-        """The factors of a filter without `or`, else all of it; it has been read before."""
+        """The factors of a filter without `or`, else the whole filter; it was parsed before."""
         terms: list[Term] = []
         while True:
             first = self._at
@@ -167,7 +167,7 @@ class _Parser:
         return terms if not self._peek() else [Term(self._text.strip())]
 
     def _term(self, first: int) -> Term:
-        """What stands from a token to here."""
+        """The text from a token to here."""
         tokens = self._tokens[first : self._at]
         end = len(self._text)
         if self._at < len(self._tokens):

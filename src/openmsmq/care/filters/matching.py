@@ -1,6 +1,6 @@
-"""Which messages a condition holds for: whole blocks are looked through before any is taken apart.
+"""Matching: whole blocks are scanned before any message is parsed.
 
-A condition that asks for a text looks for its bytes in a whole block first, and takes apart only
+A condition with a text searches its bytes in a whole block first, and parses only
 the messages in which they occur. The terms of an `and` or `or` are compared cheapest first.
 """
 
@@ -24,7 +24,7 @@ _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">": gt,
     ">=": ge,
 }
-# Letters that are the small form of others than the capital ones of ASCII.
+# Letters that are the lower case of non-ASCII letters, too.
 _SHARED: Final = "ki"
 _ASCII_RUN: Final = re.compile(rf"(?:(?![{_SHARED}])[ -~])+")
 _TEXT_IN_PACKET: Final = ("label", "body", "extension")
@@ -38,33 +38,33 @@ class _Compiled(NamedTuple):
 
 
 class Needle(NamedTuple):
-    """Bytes of which one at least is in every packet that matches; `lower` in small letters."""
+    """Byte strings of which at least one is in every matching packet; `lower` in lower case."""
 
     forms: tuple[bytes, ...]
     lower: bool
 
 
 class Matcher:
-    """Finds the messages that a condition holds for; None holds for all."""
+    """Finds matching messages; None matches all."""
 
     def __init__(self, condition: Condition | None) -> None:
         self._test: Test | None = None if condition is None else _compile(condition).test
         self._needle = None if condition is None else _needle(condition)
 
     def holds(self, queue: str, message: ReceivedMessage, now: float) -> bool:
-        """Whether the condition holds for a message."""
+        """Whether the condition matches a message."""
         return self._test is None or self._test(Found(queue, message), now)
 
     def select(
         self, queue: str, block: Block, now: float, machine: bytes = b""
     ) -> Iterator[ReceivedMessage]:
-        """The messages of a block that the condition holds for, in their order.
+        """The messages of a block that match, in their order.
 
         Args:
-            queue: where they are.
+            queue: the queue of the messages.
             block: from `Ranges.peek`.
-            now: the time of day in seconds since 1970, that ages are counted to.
-            machine: GUID of the queue manager, as packets have it.
+            now: the time of day in seconds since 1970; the reference of ages.
+            machine: GUID of the queue manager, as in packets.
         """
         lookup_ids, times = block.lookup_ids, block.arrived_times
         counters = {index: tuple(rest) for index, *rest in block.counters}
@@ -80,7 +80,7 @@ class Matcher:
                 yield message
 
     def _candidates(self, block: Block) -> Iterator[tuple[int, int, int]]:
-        """Place, start and end of the packets that may match."""
+        """Index, start and end of the packets that may match."""
         ends = block.ends
         if self._needle is None:
             start = 0
@@ -178,7 +178,7 @@ def _utf16(text: str) -> bytes:
 
 
 def _needle(condition: Condition) -> Needle | None:
-    """What must be in a packet for the condition to hold; None if nothing must."""
+    """The byte strings required in a matching packet; None if there are none."""
     if isinstance(condition, Comparison):
         if condition.property in _TEXT_IN_PACKET and isinstance(condition.value, str):
             return _needle_of(condition.operator, condition.value, condition.property)

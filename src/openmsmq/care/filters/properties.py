@@ -1,4 +1,4 @@
-"""The properties that a filter may name: what kind of value each has, and what it costs to read."""
+"""The properties of filters: their kinds of values, and the cost of reading them."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,7 +10,7 @@ from openmsmq.client.received_message import ReceivedMessage
 
 
 class Kind(StrEnum):
-    """How values of a property are written and compared."""
+    """The format and comparison of values of a property."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 class Found(NamedTuple):
-    """A message and where it was found."""
+    """A message and its queue."""
 
     queue: str
     message: ReceivedMessage
@@ -116,7 +116,7 @@ def _known() -> dict[str, Property]:
     known["soap_envelope"] = Property(Kind.TEXT, 3, _attribute("soap_envelope"))
     known["compound_message"] = Property(Kind.BYTES, 3, _attribute("compound_message"))
     known["acknowledge"] = Property(Kind.NUMBER, 1, _attribute("acknowledge"))
-    # What messages do not say themselves.
+    # Properties that are not in messages.
     known["queue"] = Property(Kind.TEXT, 0, _queue)
     known["age"] = Property(Kind.SECONDS, 0, _age)
     known["size"] = Property(Kind.NUMBER, 0, _size)

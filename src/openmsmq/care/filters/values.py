@@ -1,4 +1,4 @@
-"""Values of filters: how people write numbers, times and spans of time."""
+"""Values of filters: the text forms of numbers, times and time spans."""
 
 import re
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ def check_value(name: str, kind: Kind, value: Value) -> None:
     """Refuse a value that a property can never have.
 
     Raises:
-        FilterError: with what fits.
+        FilterError: with the valid values.
     """
     if value is None:
         return
@@ -45,7 +45,7 @@ def check_value(name: str, kind: Kind, value: Value) -> None:
 
 
 def read_value(name: str, kind: Kind, text: str) -> Value:
-    """The value that a word stands for.
+    """The value of a word.
 
     Raises:
         FilterError: the word is not a value of this kind.

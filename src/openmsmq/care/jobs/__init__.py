@@ -2,7 +2,7 @@
 
 `plan_job(manager, JobSpec(...), folder)` finds the messages and writes the plan to disk;
 `JobRunner(job, connect).run()` carries it out. Plan, steps and results are files in the folder of
-the job, on disk before each step, so that another run goes on where one was killed.
+the job, on disk before each step, so that another run continues after a kill.
 
 `dry_run` makes the same checks and changes nothing. `undo` moves messages back.
 """

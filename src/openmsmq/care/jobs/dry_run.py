@@ -1,4 +1,4 @@
-"""The dry run of a job: the checks of its steps, in their order, without their effects."""
+"""The dry run of a job: the checks of its steps, in order, without their effects."""
 
 from openmsmq.client import QueueManager
 from openmsmq.wire.codes.queue_error import QueueError
@@ -10,10 +10,10 @@ from .steps import opened, opened_to_look, packets_in_file, peek_batch, prepare_
 
 
 def dry_run(manager: QueueManager, job: Job) -> tuple[list[str], int]:
-    """Why messages would be refused, one text for each, and how many are not there any more."""
+    """The refusals of messages, one text each, and the number of missing messages."""
     refused: list[str] = []
     gone = 0
-    # Bytes that each destination would have got, and the queue manager in all.
+    # The bytes that each destination would have received, and the total of the queue manager.
     queues: dict[str, int] = {}
     total = 0
     for batch in job.batches:
@@ -37,14 +37,14 @@ def dry_run(manager: QueueManager, job: Job) -> tuple[list[str], int]:
 def _packets(manager: QueueManager, job: Job, batch: Batch) -> dict[int, bytes]:
     if job.spec.kind is JobKind.LOAD:
         return packets_in_file(job, batch)
-    # Whoever takes messages out needs the right to.
+    # Taking messages out needs a right.
     stay = job.spec.kind in (JobKind.COPY, JobKind.SAVE)
     with (opened_to_look if stay else opened)(manager, batch.messages[0].source) as queue:
         return {place: each.packet for place, each in peek_batch(queue, batch).items()}
 
 
 def _refused_moves(manager: QueueManager, batch: Batch, places: list[int]) -> list[str]:
-    """Why messages would not be moved: all at once, or if one cannot be, each by itself."""
+    """The refusals of a move: all together, or if one fails, one by one."""
     if not places:
         return []
     refused: list[str] = []

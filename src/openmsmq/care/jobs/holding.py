@@ -1,4 +1,4 @@
-"""Who works on a job: one process at a time runs or undoes it."""
+"""The lock of a job: one process at a time runs or undoes it."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,10 +12,10 @@ from .job import Job
 
 @contextmanager
 def held_job(job: Job) -> Iterator[None]:
-    """Keep other processes from working on a job.
+    """Lock a job against other processes.
 
     Raises:
-        QueueError: MQ_ERROR_SHARING_VIOLATION, one does already.
+        QueueError: MQ_ERROR_SHARING_VIOLATION, another process has the lock.
     """
     with ExitStack() as held:
         try:

@@ -1,9 +1,9 @@
-"""A job on disk: its plan, its messages, and the journal of what was done.
+"""A job on disk: its plan, its messages, and the journal of completed steps.
 
 Files in the folder of a job:
 
-    plan.json       what is to be done; written last, so a job without it was never planned
-    messages.jsonl  the messages in the order in which they are handled
+    plan.json       the plan; written last, so a job without it was not planned completely
+    messages.jsonl  the messages in the order of processing
     journal.jsonl   a line for each step, on disk before the next begins; the last may be cut short
 """
 
@@ -36,27 +36,27 @@ JOURNAL: Final = "journal.jsonl"
 VARIABLE: Final = "OPENMSMQ_JOBS"
 # A file that asks the process that runs the job to stop.
 STOP: Final = "stop"
-# How long a finished job can be looked at and undone.
+# The time for which a finished job can be viewed and undone.
 KEPT_SECONDS: Final = 30 * 86_400.0
-# Bytes of one step, about.
+# The approximate size of one step in bytes.
 BATCH_BYTES: Final = 4 * 1024 * 1024
 
 
 class Outcome(StrEnum):
-    """What became of one message."""
+    """The outcome of one message."""
 
-    # Sent, moved, copied, removed, saved: what the job is for.
+    # Sent, moved, copied, removed, saved: the purpose of the job.
     DONE = "done"
-    # The queue, or a check, refused it; it is where it was.
+    # The queue, or a check, refused it; it stays in place.
     REFUSED = "refused"
-    # It was not there any more, or another reader had it.
+    # It was missing, or another reader had it.
     GONE = "gone"
     # An undo has put it back.
     UNDONE = "undone"
 
 
 class PlannedMessage(msgspec.Struct, array_like=True, frozen=True):
-    """A message that a job is to handle."""
+    """A message to be processed by a job."""
 
     source: str
     lookup_id: int
@@ -69,14 +69,14 @@ class PlannedMessage(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What became of a message, and why."""
+    """The outcome of a message, and why."""
 
     outcome: Outcome
     text: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What `plan.json` has."""
+    """The contents of `plan.json`."""
 
     id: str
     spec: JobSpec
@@ -93,8 +93,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         step: `begin` before a batch is carried out, `done` after it; `stop`, `finish`;
             `undoing` before and `undo` after a batch was put back.
         batch: its number.
-        refused: by place in the batch, why not.
-        gone: places in the batch of messages that were not there.
+        refused: the reasons, by index in the batch.
+        gone: indexes of missing messages.
         first: the arrival sequence of the first message that was published.
         lookup_ids: new ones of moved messages.
     """
@@ -118,21 +118,21 @@ class Batch:
 
     def __init__(self, number: int, start: int, messages: list[PlannedMessage]) -> None:
         self.number = number
-        # The place of the first in the whole job.
+        # The index of the first in the whole job.
         self.start = start
         self.messages = messages
         self.lookup_ids = [message.lookup_id for message in messages]
 
 
 class Job:
-    """A job that was planned, and how far it is."""
+    """A planned job, and its progress."""
 
     def __init__(self, folder: Path, plan: Plan, messages: list[PlannedMessage]) -> None:
         self.folder = folder
         self.plan = plan
         self.messages = messages
         self.batches = cut(self.messages, plan.spec)
-        # What a load sends.
+        # The file that a load sends.
         self.file = PacketFile(Path(plan.spec.file))
         self.begun: dict[int, Entry] = {}
         self.done: dict[int, Entry] = {}
@@ -160,7 +160,7 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        """Whether it does not go on: it is finished, or its undo has begun."""
+        """Whether it cannot continue: it is finished, or its undo has begun."""
         return self.state in ("finished", "undoing", "undone")
 
     @property
@@ -174,7 +174,7 @@ class Job:
 
     @property
     def can_be_undone(self) -> bool:
-        """Whether messages can go back to where they were: nothing goes into a journal."""
+        """Whether messages can go back in place: none can be put into a journal."""
         kind = self.spec.kind
         if kind not in (JobKind.MOVE, JobKind.RETRY):
             return kind in (JobKind.COPY, JobKind.LOAD)
@@ -182,7 +182,7 @@ class Job:
 
     @property
     def producer(self) -> str:
-        """The name under which the job publishes."""
+        """The producer name of the job."""
         return f"job/{self.plan.id}"
 
     def _apply(self, entry: Entry) -> None:
@@ -201,16 +201,16 @@ class Job:
             self.finished = True
 
     def ask_to_stop(self) -> None:
-        """Ask whoever runs the job to stop it after the current step."""
+        """Ask the process that runs the job to stop it after the current step."""
         (self.folder / STOP).touch()
 
     @property
     def asked_to_stop(self) -> bool:
-        """Whether somebody asked for it."""
+        """Whether a stop was requested."""
         return (self.folder / STOP).exists()
 
     def check_queue_manager(self, identity: Identity) -> None:
-        """Let nothing but the queue manager of the job have its lookup ids.
+        """Refuse another queue manager than that of the job, whose lookup ids differ.
 
         Raises:
             QueueError: this is another one.
@@ -230,12 +230,12 @@ class Job:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def results(self) -> Iterator[tuple[PlannedMessage, Result | None]]:
-        """What became of each message; None where nothing was done yet."""
+        """The outcome of each message; None for those not processed yet."""
         for batch in self.batches:
             yield from zip(batch.messages, self.batch_results(batch), strict=True)
 
     def batch_results(self, batch: Batch) -> list[Result | None]:
-        """What became of each message of a batch."""
+        """The outcome of each message of a batch."""
         done = self.done.get(batch.number)
         if done is None:
             return [None] * len(batch.messages)
@@ -243,7 +243,7 @@ class Job:
         return [_result(place, done, undone) for place in range(len(batch.messages))]
 
     def counts(self) -> dict[str, int]:
-        """How many messages by what became of them, and `left`."""
+        """The number of messages by outcome, and `left`."""
         counts = dict.fromkeys((*Outcome, "left"), 0)
         for batch in self.batches:
             size = len(batch.messages)
@@ -260,7 +260,7 @@ class Job:
         return counts
 
     def refusals(self) -> dict[str, int]:
-        """Why messages were refused, and how many."""
+        """The reasons of refusals, with counts."""
         refused = (entry.refused.values() for entry in self.done.values())
         return dict(Counter(chain.from_iterable(refused)))
 
@@ -286,15 +286,15 @@ class Journal:
         sync_file(path)
 
     def write(self, step: str, **values: Any) -> Entry:
-        """Note a step."""
+        """Write a step."""
         entry = self.add(step, **values)
         os.fsync(self._file.fileno())
         return entry
 
     def add(self, step: str, **values: Any) -> Entry:
-        """Note a step that need not be on disk before the next `write`.
+        """Write a step that need not be on disk before the next `write`.
 
-        A kill of this process does not lose it. What a crash of the machine loses is found out
+        It survives a kill of this process. After a crash of the machine the loss is determined
         again: only the end of the newest step can be missing.
         """
         entry = Entry(step=step, time=time.time(), **values)
@@ -310,7 +310,7 @@ class Journal:
 
 
 def cut(messages: list[PlannedMessage], spec: JobSpec) -> list[Batch]:
-    """Cut messages into batches; the same messages always give the same batches."""
+    """Cut messages into batches, always in the same way."""
     most = spec.step if spec.rate is None else max(1, min(spec.step, int(spec.rate)))
     batches: list[Batch] = []
     part: list[PlannedMessage] = []
@@ -335,7 +335,7 @@ def _group(message: PlannedMessage) -> tuple[str, str, bool]:
 
 
 def jobs_directory() -> Path:
-    """Where jobs are kept: `$OPENMSMQ_JOBS`, else beside the default data directory."""
+    """The directory of jobs: `$OPENMSMQ_JOBS`, else beside the default data directory."""
     named = os.environ.get(VARIABLE)
     return Path(named) if named else default_data_directory() / "jobs"
 
@@ -357,7 +357,7 @@ def forget_old_jobs(directory: Path, now: float) -> None:
 
 
 def store_job(folder: Path, plan: Plan, messages: list[PlannedMessage]) -> Job:
-    """Write a new job; it is there once `plan.json` is."""
+    """Write a new job; it exists once `plan.json` does."""
     make_directory(folder)
     write_durably(folder / MESSAGES, b"".join([_encode(each) + b"\n" for each in messages]))
     write_durably(folder / PLAN, _encode(plan))
@@ -368,7 +368,7 @@ def load_job(folder: Path) -> Job:
     """Read a job back.
 
     Raises:
-        ConfigError: there is none, or its files are damaged.
+        ConfigError: there is no such job, or its files are damaged.
     """
     try:
         plan = msgspec.json.decode((folder / PLAN).read_bytes(), type=Plan)
@@ -384,7 +384,7 @@ def load_job(folder: Path) -> Job:
 
 
 def _read_lines(path: Path, decode: Any) -> Iterator[Any]:
-    """The lines of a file; a last line without its end was never written whole."""
+    """The lines of a file; a last line without its end was not written completely."""
     if not path.exists():
         return
     with path.open("rb") as file:

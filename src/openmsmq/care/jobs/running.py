@@ -18,7 +18,7 @@ from .steps import STEPS, Done, save_all, settle
 
 PATIENCE_SECONDS: Final = 60.0
 _PAUSE_SECONDS: Final = 0.1
-# Stages that a restart of the queue manager has forgotten are made again.
+# Stages lost in a restart of the queue manager are created again.
 _AGAIN: Final = (Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE)
 _MOST_TRIES: Final = 5
 
@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 
 
 class JobReport(NamedTuple):
-    """What a job has done, or would do: how many messages by what became of them."""
+    """The results of a job, real or expected: the number of messages by outcome."""
 
     id: str
     state: str
@@ -35,7 +35,7 @@ class JobReport(NamedTuple):
     refused: int
     gone: int
     left: int
-    # Why messages were refused, and how many.
+    # The reasons of refusals, with counts.
     reasons: dict[str, int]
 
 
@@ -44,11 +44,11 @@ class JobRunner:
 
     Args:
         job: from `plan_job` or `load_job`.
-        connect: makes a connection; called again when one is lost.
-        patience: seconds to wait for a queue manager that is gone.
-        progress: called with how many messages were handled, and of how many.
-        stopped: asked before each batch; True stops the job, which can be resumed.
-        interrupted: asked before each batch; True ends this run, and the job stays unfinished.
+        connect: opens a connection; called again when one is lost.
+        patience: seconds to wait for an unreachable queue manager.
+        progress: called with the number of processed messages, and the total.
+        stopped: called before each batch; True stops the job, which can be resumed.
+        interrupted: called before each batch; True ends this run, and the job stays unfinished.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class JobRunner:
         self._manager: QueueManager | None = None
 
     def dry_run(self) -> JobReport:
-        """Say what the job would do, after the same checks; nothing is changed."""
+        """Report the expected results, after the same checks; nothing is changed."""
         try:
             refused, gone = dry_run(self._connected(), self._job)
         finally:
@@ -87,11 +87,11 @@ class JobRunner:
         )
 
     def run(self) -> JobReport:
-        """Carry out what is left.
+        """Carry out the rest.
 
         Raises:
-            QueueError: another process runs the job, or something refused all of it.
-            ConnectionLost: the queue manager did not come back; resume the job later.
+            QueueError: another process runs the job, or all of it was refused.
+            ConnectionLost: the queue manager did not return; resume the job later.
         """
         job = self._job
         with held_job(job), closing(Journal(job)) as journal:
@@ -117,7 +117,7 @@ class JobRunner:
             journal.write("finish")
 
     def _paced(self, journal: Journal, batches: list[Batch]) -> Iterator[Batch]:
-        """Batches at the rate of the job, until somebody stops it."""
+        """Batches at the rate of the job, until it is stopped."""
         job = self._job
         rate = job.spec.rate
         started = time.monotonic()
@@ -147,7 +147,7 @@ class JobRunner:
         return self._interrupted() or self._stopped()
 
     def _carry_out(self, journal: Journal, batch: Batch) -> None:
-        """One batch, again after a loss of the connection."""
+        """Carry out one batch, again after a loss of the connection."""
         tries = 0
         while True:
             # Out of patience it raises, and the job can be resumed.
@@ -171,7 +171,7 @@ class JobRunner:
     def _was_done(
         self, journal: Journal, manager: QueueManager, batch: Batch, begun: Entry
     ) -> bool:
-        """Whether a step that was begun took effect although its end was never noted."""
+        """Whether a step took effect that has a begin and no end in the journal."""
         done: Done | None = settle(manager, self._job, batch, begun)
         if done is None:
             return False
@@ -179,10 +179,10 @@ class JobRunner:
         return True
 
     def _connected(self) -> QueueManager:
-        """A connection; waits for the queue manager.
+        """Open a connection; wait for the queue manager.
 
         Raises:
-            ConnectionLost: it did not come in time.
+            ConnectionLost: it was not reachable in time.
             QueueError: it is not the queue manager of the job.
         """
         deadline = time.monotonic() + self._patience
@@ -204,7 +204,7 @@ class JobRunner:
 
 
 def report_of(job: Job) -> JobReport:
-    """What a job has done so far."""
+    """The results of a job so far."""
     counts = job.counts()
     return JobReport(
         job.plan.id,

@@ -1,4 +1,4 @@
-"""Messages that are sent again: their packets, and what a destination would refuse of them."""
+"""Sending messages again: their packets, and the expected refusals of the destination."""
 
 from typing import NamedTuple
 
@@ -15,14 +15,14 @@ EXPIRED = "its time is over: send it again with new time limits, or without"
 
 
 class Prepared(NamedTuple):
-    """The packets of a batch by their place in it, and why others cannot be sent."""
+    """The packets of a batch by index, and why others cannot be sent."""
 
     packets: dict[int, bytes]
     refused: dict[int, str]
 
 
 class Room(NamedTuple):
-    """Bytes that earlier batches have brought in thought: into the destination, and in all."""
+    """Bytes assumed to be sent by earlier batches: to the destination, and in total."""
 
     queue: int = 0
     manager: int = 0
@@ -37,15 +37,15 @@ def prepare(
     limits: Limits,
     now: float,
 ) -> Prepared:
-    """Make packets to send again.
+    """Create packets to send again.
 
     Raises:
         QueueError: the destination cannot be opened.
-        ConnectionLost: the queue manager is gone.
+        ConnectionLost: the connection to the queue manager was lost.
     """
     with manager.open_queue(destination, "send") as queue:
         own = queue.is_transactional()
-        # Only another machine knows what its queue takes: then as the message was.
+        # The kind of a queue on another machine is unknown: then that of the message counts.
         builder = queue.packet_builder(transactional=transactional if own is None else own)
     ready: dict[int, bytes] = {}
     refused: dict[int, str] = {}
@@ -72,10 +72,10 @@ def _again(builder: PacketBuilder, packet: bytes, limits: Limits, now: float) ->
 
 
 def _left(limit: int, passed: int) -> int:
-    """What is left of a time limit.
+    """The rest of a time limit.
 
     Raises:
-        ValueError: nothing.
+        ValueError: it is over.
     """
     if limit == INFINITE:
         return INFINITE
@@ -87,7 +87,7 @@ def _left(limit: int, passed: int) -> int:
 def check(
     producer: Producer, destination: str, prepared: Prepared, room: Room
 ) -> tuple[Prepared, int]:
-    """Leave out what the destination would refuse; also the bytes of the others there."""
+    """Leave out packets that the destination would refuse; also return the bytes of the others."""
     places = list(prepared.packets)
     if not places:
         return prepared, 0
@@ -106,5 +106,5 @@ def check(
 
 
 def refuse_all(places: "list[int]", error: QueueError) -> Prepared:
-    """Nothing of a batch can be sent."""
+    """No message of a batch can be sent."""
     return Prepared({}, dict.fromkeys(places, str(error)))

@@ -1,4 +1,4 @@
-"""What a job is to do, as data."""
+"""The specification of a job, as data."""
 
 import math
 from enum import StrEnum
@@ -12,7 +12,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 
 class JobKind(StrEnum):
-    """What a job does with messages."""
+    """The kind of a job."""
 
     MOVE = "move"
     COPY = "copy"
@@ -24,17 +24,17 @@ class JobKind(StrEnum):
 
 
 class Limits(StrEnum):
-    """What becomes of the time limits of messages that are sent again."""
+    """The time limits of messages that are sent again."""
 
-    # They begin again.
+    # They begin anew.
     RESTART = "restart"
-    # The moments at which they end stay; a message whose time is over is refused.
+    # Their end times stay; a message whose time is over is refused.
     KEEP = "keep"
     # The copies never expire.
     LIFT = "lift"
 
 
-# Messages that are handled together, unless a job says otherwise, and at most.
+# The number of messages per step, by default and at most.
 STEP_MESSAGES: Final = 1000
 MOST_STEP_MESSAGES: Final = 1000
 _NEEDS_TARGET: Final = (JobKind.MOVE, JobKind.COPY, JobKind.LOAD)
@@ -45,15 +45,15 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One job.
 
     Attributes:
-        sources: the queues that messages are taken from; none for a load.
-        target: the queue that they go to; a retry without one sends each to where it was for.
+        sources: the queues from which messages are taken; empty for a load.
+        target: the destination queue; a retry without one sends each to its original destination.
         where: a filter as data; None takes all.
-        lookup_ids: which messages of the one source.
-        first: a portion: only so many.
-        rate: messages a second at most.
+        lookup_ids: messages of the one source.
+        first: the maximum number of messages.
+        rate: the maximum number of messages per second.
         limits: for messages that are sent again.
-        file: of a save or a load.
-        step: messages that are handled together at most.
+        file: the file of a save or a load.
+        step: the maximum number of messages per step.
     """
 
     kind: JobKind
@@ -73,7 +73,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.where is None else filter_from_data(self.where)
 
     def check(self) -> None:
-        """Refuse what cannot be.
+        """Refuse an invalid job.
 
         Raises:
             QueueError: MQ_ERROR_INVALID_PARAMETER, with the reason.

@@ -1,4 +1,4 @@
-"""The step of each kind of job: one batch, noted before it takes effect."""
+"""The step of each kind of job: one batch, recorded before it takes effect."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .job import Batch, Entry, Job, Journal
 from .sending import Prepared, Room, check, prepare, refuse_all
 from .spec import JobKind
 
-# How long a job waits for messages that another reader has locked.
+# The time that a job waits for messages locked by another reader.
 LOCKED_SECONDS: Final = 3.0
 _PAUSE_SECONDS: Final = 0.05
-# Refusals of a destination that concern every message for it.
+# Refusals of a destination that apply to every message for it.
 _OPENING: Final = (Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE,)
 _MOVED_AWAY: Final = (
     Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
@@ -32,7 +32,7 @@ _MOVED_AWAY: Final = (
 
 
 class Done(NamedTuple):
-    """What a step did, by places in its batch."""
+    """The results of a step, by index in its batch."""
 
     refused: dict[int, str]
     gone: list[int]
@@ -51,14 +51,14 @@ class Done(NamedTuple):
 
 @contextmanager
 def opened(manager: QueueManager, name: str) -> Iterator[Queue]:
-    """A queue, open to take messages out."""
+    """Open a queue to take messages out."""
     place = find_place(manager, name)
     with manager.open_queue(place.name, place.taking_access) as queue:
         yield queue
 
 
 def peek_batch(queue: Queue, batch: Batch) -> dict[int, ReceivedMessage]:
-    """The messages of a batch that are still there and free, by their place."""
+    """The messages of a batch that still exist and are free, by index."""
     places = {lookup_id: place for place, lookup_id in enumerate(batch.lookup_ids)}
     sequences = [lookup_id & SEQUENCE_MASK for lookup_id in places]
     found: dict[int, ReceivedMessage] = {}
@@ -77,9 +77,9 @@ def peek_batch(queue: Queue, batch: Batch) -> dict[int, ReceivedMessage]:
 def prepare_batch(
     manager: QueueManager, job: Job, batch: Batch, packets: dict[int, bytes], room: Room
 ) -> tuple[Prepared, int]:
-    """The packets of a batch that its destination takes, and why it does not take the others.
+    """The packets of a batch that its destination takes, and the refusals of the others.
 
-    A dry run and the job call the same.
+    Used by both a dry run and the job.
     """
     head = batch.messages[0]
     if not packets:
@@ -112,7 +112,7 @@ def retry(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Do
         begun = job.begun.get(batch.number)
         last = producer.last_batch()
         if begun is not None and last.batch >= batch.number:
-            # A run that was killed had asked for it, and the queue manager came to it only now.
+            # A killed run had requested it, and the queue manager carried it out only now.
             return Done(begun.refused, begun.gone, last.first)
         places = {lookup_id: place for place, lookup_id in enumerate(batch.lookup_ids)}
         packets = {places[message.lookup_id]: message.packet for message in held.messages}
@@ -126,12 +126,12 @@ def retry(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Do
         producer.stage_packets(batch.number, 0, 0, destination, prepared.packets.values())
         received = [batch.lookup_ids[place] for place in prepared.packets]
         published = producer.commit_received(batch.number, [(0, 0)], held, received)
-        # Closing the queue gives back what is still locked.
+        # Closing the queue gives locked messages back.
         return done._replace(first=published.first)
 
 
 def _hold(queue: Queue, batch: Batch) -> HeldMessages:
-    """Lock the messages of a batch; a run that was killed may hold some for a moment."""
+    """Lock the messages of a batch; a killed run may hold some for a moment."""
     deadline = time.monotonic() + LOCKED_SECONDS
     while True:
         held = queue.hold_many(batch.lookup_ids)
@@ -144,7 +144,7 @@ def _hold(queue: Queue, batch: Batch) -> HeldMessages:
 
 
 def copy(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Done:
-    """Send copies of messages, which stay."""
+    """Send copies of messages; the originals stay."""
     with opened_to_look(manager, batch.messages[0].source) as queue:
         packets = {place: each.packet for place, each in peek_batch(queue, batch).items()}
     return _send(manager, job, batch, journal, packets)
@@ -156,14 +156,14 @@ def load(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Don
 
 
 def packets_in_file(job: Job, batch: Batch) -> dict[int, bytes]:
-    """The packets of a batch by their place in it."""
+    """The packets of a batch by index."""
     saved = job.file.take(batch.lookup_ids, [message.id for message in batch.messages])
     return {place: message.packet for place, message in enumerate(saved)}
 
 
 @contextmanager
 def opened_to_look(manager: QueueManager, name: str) -> Iterator[Queue]:
-    """A queue, open to look at messages."""
+    """Open a queue to look at messages."""
     place = find_place(manager, name)
     with manager.open_queue(place.name, place.access) as queue:
         yield queue
@@ -186,10 +186,10 @@ def _send(
 
 
 def move(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Done:
-    """Move messages, and note their new lookup ids."""
+    """Move messages, and record their new lookup ids."""
     with opened(manager, batch.messages[0].source) as queue:
         there = peek_batch(queue, batch)
-        # A run that was killed may have moved some.
+        # A killed run may have moved some.
         moved = _already_moved(manager, batch) if batch.number in job.begun else {}
         known = {**there, **moved}
         done = Done({}, _missing(batch, known))
@@ -201,7 +201,7 @@ def _move(queue: Queue, batch: Batch, done: Done, places: list[int], moved: dict
     """Move all at once; if one cannot be moved, one by one.
 
     Args:
-        moved: the new lookup ids of messages that were moved before, by their places.
+        moved: the new lookup ids of messages that were moved before, by index.
     """
     ids, target = batch.lookup_ids, batch.messages[0].destination
     refused: dict[int, str] = {}
@@ -228,7 +228,7 @@ def _move(queue: Queue, batch: Batch, done: Done, places: list[int], moved: dict
 
 
 def _already_moved(manager: QueueManager, batch: Batch) -> dict[int, int]:
-    """The lookup ids of messages that are in the target, with the same message ids."""
+    """The lookup ids of messages in the target with the same message ids."""
     places = {message.id: place for place, message in enumerate(batch.messages)}
     found: dict[int, int] = {}
     try:
@@ -241,14 +241,14 @@ def _already_moved(manager: QueueManager, batch: Batch) -> dict[int, int]:
                         found[places[message.id]] = lookup_id
                     start = end
     except QueueError as exc:
-        # What was moved into a queue that was deleted is gone.
+        # Messages moved into a queue that was deleted are lost.
         if exc.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
             raise
     return found
 
 
 def remove(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Done:  # noqa: ARG001
-    """Receive messages for good: journal and acknowledgments follow."""
+    """Receive messages: journal and acknowledgments follow."""
     with opened(manager, batch.messages[0].source) as queue:
         held = queue.hold_many(batch.lookup_ids)
         done = Done({}, _without(batch, held.lookup_ids))
@@ -258,7 +258,7 @@ def remove(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> D
 
 
 def purge(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> Done:  # noqa: ARG001
-    """Purge messages: their sender is told that they were."""
+    """Purge messages: their sender is told so."""
     with opened(manager, batch.messages[0].source) as queue:
         there = peek_batch(queue, batch)
         noted = Done({}, _missing(batch, there))
@@ -272,10 +272,10 @@ class _StoppedError(Exception):
 
 
 def save_all(manager: QueueManager, job: Job, journal: Journal, steps: Iterator[Batch]) -> None:
-    """Write the messages of a job to its file, which appears whole or not at all.
+    """Write the messages of a job to its file atomically.
 
     Args:
-        steps: the batches of the job; if some are missing, there is no file.
+        steps: the batches of the job; if some are missing, no file is written.
     """
     gone: dict[int, list[int]] = {}
 
@@ -319,7 +319,7 @@ STEPS: Final[dict[JobKind, Step]] = {
 
 
 def settle(manager: QueueManager, job: Job, batch: Batch, begun: Entry) -> Done | None:
-    """What a step did that was begun and whose end is not known; None if it had no effect."""
+    """The results of a step with a begin and no end in the journal; None without effect."""
     noted = Done(begun.refused, begun.gone)
     kind = job.spec.kind
     if kind in (JobKind.RETRY, JobKind.COPY, JobKind.LOAD):
@@ -328,9 +328,9 @@ def settle(manager: QueueManager, job: Job, batch: Batch, begun: Entry) -> Done 
             return None
         return noted._replace(first=last.first)
     if kind in (JobKind.REMOVE, JobKind.PURGE):
-        # What is there still is handled again; all else was removed, or gone before.
+        # Messages that still exist are processed again; all others were removed, or gone before.
         with opened(manager, batch.messages[0].source) as queue:
             there = peek_batch(queue, batch)
         return None if there else noted
-    # A move looks itself for what it has moved.
+    # A move searches for the messages that it has moved.
     return None

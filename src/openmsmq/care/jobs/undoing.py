@@ -1,4 +1,4 @@
-"""Undo: messages that a job moved or sent go back, by the places that the job noted."""
+"""Undo: messages that a job moved or sent go back, by the positions in the journal."""
 
 import time
 from contextlib import closing
@@ -19,9 +19,9 @@ from .steps import opened
 
 
 class UndoReport(NamedTuple):
-    """What an undo did: how many messages are back, and how many were gone from where they were.
+    """The results of an undo: the number of messages put back, and of those no longer there.
 
-    Of a dry run, how many would be.
+    Of a dry run, the expected numbers.
     """
 
     id: str
@@ -30,14 +30,14 @@ class UndoReport(NamedTuple):
 
 
 def undo_job(manager: QueueManager, job: Job) -> UndoReport:
-    """Undo what a job has done; an undo that was interrupted goes on.
+    """Undo a job; an interrupted undo is continued.
 
     Moved messages go back to their source, and dead letters that were sent again into the
-    dead-letter queue of their kind with their reason; copies are removed. What was received or
-    sent to another machine meanwhile, or was deleted with its queue, is gone.
+    dead-letter queue of their kind with their reason; copies are removed. Messages that were
+    received, sent to another machine or deleted with their queue meanwhile are gone.
 
     Raises:
-        QueueError: the job cannot be undone, or is one of another queue manager.
+        QueueError: the job cannot be undone, or belongs to another queue manager.
     """
     _check(manager, job)
     with held_job(job), closing(Journal(job)) as journal:
@@ -48,10 +48,10 @@ def undo_job(manager: QueueManager, job: Job) -> UndoReport:
 
 
 def dry_run_undo(manager: QueueManager, job: Job) -> UndoReport:
-    """How many messages `undo_job` would put back now, and how many are gone; changes nothing.
+    """Count the messages that `undo_job` would put back now, and those gone; changes nothing.
 
     Raises:
-        QueueError: the job cannot be undone, or is one of another queue manager.
+        QueueError: the job cannot be undone, or belongs to another queue manager.
     """
     _check(manager, job)
     undone = gone = 0
@@ -80,7 +80,7 @@ def _check(manager: QueueManager, job: Job) -> None:
 def _still_there(
     manager: QueueManager, batch: Batch, handled: list[int], done: Entry
 ) -> dict[int, int]:
-    """The lookup ids of messages that can be put back, by their places."""
+    """The lookup ids of messages that can be put back, by index."""
     destination = batch.messages[0].destination
     if not handled or _is_elsewhere(manager, destination) or not _is_there(manager, destination):
         return {}
@@ -89,7 +89,7 @@ def _still_there(
 
 
 def undo_report(job: Job) -> UndoReport:
-    """What was undone of a job."""
+    """The undone part of a job."""
     undone = gone = 0
     for batch in job.batches:
         entry = job.undone.get(batch.number)
@@ -101,13 +101,13 @@ def undo_report(job: Job) -> UndoReport:
 
 
 def _handled(batch: Batch, done: Entry) -> list[int]:
-    """The places of messages that the job has moved or sent."""
+    """The positions of messages that the job has moved or sent."""
     out = {*done.refused, *done.gone}
     return [place for place in range(len(batch.messages)) if place not in out]
 
 
 def _undo_batch(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> list[int]:
-    """Put the messages of a batch back; return the places of those that are gone."""
+    """Put the messages of a batch back; return the indexes of those that are gone."""
     done = job.done[batch.number]
     handled = _handled(batch, done)
     if not handled:
@@ -122,7 +122,7 @@ def _undo_batch(manager: QueueManager, job: Job, batch: Batch, journal: Journal)
         there = _there(queue, handled, done)
         gone = [place for place in handled if place not in there]
         if noted is None:
-            # What is not there later was put back by an undo that was interrupted.
+            # Messages missing later were put back by an interrupted undo.
             noted = journal.write("undoing", batch=batch.number, gone=gone)
         if there:
             _put_back(manager, job, batch, queue, there)
@@ -137,7 +137,7 @@ def _is_elsewhere(manager: QueueManager, destination: str) -> bool:
 
 
 def _is_there(manager: QueueManager, destination: str) -> bool:
-    """Whether the queue has not been deleted, with all messages in it."""
+    """Whether the queue has not been deleted with its messages."""
     try:
         with opened(manager, destination):
             return True
@@ -155,7 +155,7 @@ def _put_back(
     if kind not in (JobKind.MOVE, JobKind.RETRY):
         queue.release_many(queue.hold_many(list(there.values())), remove=True)
     elif place_of(source).kind is PlaceKind.DEADLETTER:
-        # A queue that was made again meanwhile may have made messages of the other kind of them.
+        # A queue that was created again may have changed the kind of the messages.
         dead = DEADXACT if queue.is_transactional() else DEADLETTER
         for message_class in {batch.messages[place].message_class for place in there}:
             ids = [
@@ -173,9 +173,9 @@ def _put_back(
 def _send_back(
     manager: QueueManager, job: Job, batch: Batch, queue: Queue, lookup_ids: list[int]
 ) -> None:
-    """Send messages to the queue that they came from, and remove them where they are."""
+    """Send messages to the queue that they came from, and remove them from their place."""
     producer = manager.producer(f"{job.producer}/undo")
-    # Batches are undone from the last to the first, and their numbers have to grow.
+    # Batches are undone from the last to the first, and batch numbers must increase.
     number = len(job.batches) - batch.number
     source = batch.messages[0].source
     held = queue.hold_many(lookup_ids)
@@ -196,7 +196,7 @@ def _send_back(
 
 
 def _there(queue: Queue, handled: list[int], done: Entry) -> dict[int, int]:
-    """The lookup ids of messages that are still where the job put them, by their places."""
+    """The lookup ids of messages that are still where the job put them, by index."""
     if done.lookup_ids:
         noted = dict(zip(done.lookup_ids, handled, strict=True))
         sequences = [lookup_id & SEQUENCE_MASK for lookup_id in noted]
