@@ -1,4 +1,4 @@
-"""LocalBackend: the way to a queue manager of ours, over the local protocol."""
+"""LocalBackend: the connection to an openmsmq queue manager, over the local protocol."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn
@@ -33,7 +33,7 @@ from .management import LocalManagement
 from .ranges import LocalRanges
 from .requests import checked, done, failure, messages
 
-# Requests of a cursor that are on their way at a time.
+# The number of concurrent requests of a cursor.
 WINDOW: Final = 256
 
 
@@ -41,11 +41,11 @@ class LocalBackend:
     """A `client.backend.Backend` over the local protocol.
 
     Args:
-        description: where the queue manager is, for error texts.
+        description: the address of the queue manager, for error texts.
         clock: monotonic time in seconds.
-        token: says over TCP who this client is.
+        token: identifies this client over TCP.
         timeout: seconds in which the queue manager must answer the greeting.
-        reconnects: whether a driver makes a new channel when one is lost.
+        reconnects: whether a driver opens a new channel when one is lost.
     """
 
     can_send: Final = True
@@ -73,9 +73,9 @@ class LocalBackend:
         self._last: RequestChannel | None = None
         self._untold: RequestChannel | None = None
         self.identity: Identity
-        # The GUID, as packets have it.
+        # The GUID, as in packets.
         self._machine = b""
-        # Shared by all queues: packets to different ones differ in nothing.
+        # Shared by all queues: packets to different ones do not differ.
         self._builder: PacketBuilder
         self._transactional_builder: PacketBuilder
         self.ranges: Final = LocalRanges(self)
@@ -119,7 +119,7 @@ class LocalBackend:
         self.channel = self._last = channel
 
     def introduce(self, identity: Identity, sid: bytes) -> None:
-        """Say who is at the other end, and who it takes this client for."""
+        """Set the identity of the queue manager, and the user for whom it takes this client."""
         self.identity = identity
         self._machine = UUID(identity.guid).bytes_le
         form, srmp_form = identity.signature_form, identity.srmp_signature_form
@@ -147,11 +147,11 @@ class LocalBackend:
         return self.channel.flush()
 
     def call(self, kind: Callable[..., local.Request], *fields: Any) -> Operation[Any]:
-        """Make a request of this kind and return the value of its answer.
+        """Send a request of this kind and return the value of its answer.
 
         Raises:
             QueueError: it was refused, or a message sent before was.
-            TypeError: an argument has another type than the request takes.
+            TypeError: an argument has the wrong type.
         """
         channel = self.channel
         channel.check()
@@ -191,7 +191,7 @@ class LocalBackend:
         channel = self.channel
         close = local.CloseQueue(channel.next_id(), handle.number)
         channel.post(close)
-        # One that could not be opened is not open.
+        # A handle that could not be opened is not open.
         channel.ignore(close.id)
 
     # Reading

@@ -1,4 +1,4 @@
-"""What the parts of the local backend need of it."""
+"""The interface between the parts of the local backend."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -11,13 +11,13 @@ from .channel import RequestChannel
 
 
 class Caller(Protocol):
-    """Makes requests over the current channel."""
+    """Sends requests over the current channel."""
 
     channel: RequestChannel
 
     @property
     def identity(self) -> Identity:
-        """Who the queue manager is."""
+        """The identity of the queue manager."""
 
     def call(self, kind: Callable[..., local.Request], *fields: Any) -> Operation[Any]:
-        """Make a request of this kind and return the value of its answer."""
+        """Send a request of this kind and return the value of its answer."""

@@ -1,7 +1,7 @@
 """One connection to a queue manager as bytes in and bytes out, without a socket.
 
 Requests are posted and leave together. Sends without a waiting caller are packed many to a request;
-their answers, and those of other requests in the background, are looked at as they come.
+their answers, and those of other background requests, are processed on arrival.
 """
 
 from collections import deque
@@ -48,7 +48,7 @@ _encode_into: Final = msgspec.msgpack.Encoder().encode_into
 
 
 def is_last(reply: AnyReply) -> bool:
-    """Whether no other reply to the same request follows."""
+    """Whether this is the last reply to its request."""
     return not isinstance(reply, Block | Part) or reply.last
 
 
@@ -56,11 +56,11 @@ class RequestChannel:
     """The state of one connection."""
 
     def __init__(self, description: str) -> None:
-        # Where the queue manager is, for error texts.
+        # The address of the queue manager, for error texts.
         self.description: Final = description
         self.next_id: Final = count(1).__next__
         self.fault: ConnectionLost | None = None
-        # Whether messages were under way when it was lost, and whether somebody was told.
+        # Whether messages were in transit when it was lost, and whether a caller was told.
         self.fate_unknown = False
         self.told = False
         self._out = bytearray()
@@ -71,11 +71,11 @@ class RequestChannel:
         self._background: dict[int, Background] = {}
         self._failures: list[tuple[int, QueueError]] = []
         self.in_flight = 0
-        # Parts of ranges that came and are not taken yet.
+        # Parts of ranges that arrived and are not taken yet.
         self.held_bytes = 0
-        # How often replies came.
+        # The number of times that replies arrived.
         self.arrivals = 0
-        # Handles for which a send was refused: the queue may be gone, another open tells.
+        # Handles for which a send was refused: the queue may be deleted, a new open finds out.
         self.refused: Final[set[int]] = set()
         self._batch: Final = SendBatch()
         # Queues to open before the packets leave, by handle.
@@ -84,7 +84,7 @@ class RequestChannel:
     # Requests
 
     def post(self, request: Request) -> None:
-        """Let a request leave after everything that was posted or sent before."""
+        """Post a request after everything that was posted or sent before."""
         self.close_sends()
         self._encode(request)
 
@@ -95,7 +95,7 @@ class RequestChannel:
         try:
             _encode_into(request, out, -1)
         except (OverflowError, UnicodeEncodeError) as exc:
-            # The queue manager would take what follows for the rest of it.
+            # The queue manager would read the following bytes as the rest of it.
             del out[start:]
             reason = "a number is too large" if isinstance(exc, OverflowError) else _HALF
             raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, reason) from exc
@@ -112,8 +112,8 @@ class RequestChannel:
         """Post a request without waiting for its reply.
 
         Args:
-            size: bytes that count as in flight until it is answered.
-            owner: what a refusal belongs to; see `check`.
+            size: bytes that count as in flight until the answer.
+            owner: the owner of a refusal; see `check`.
             answered: called with whether it was accepted.
         """
         self.post(request)
@@ -125,14 +125,14 @@ class RequestChannel:
         return -self.next_id()
 
     def add_packet(self, handle: int, transaction: int, packet: bytes, chain: int = 0) -> bool:
-        """Send a packet with others; say whether enough came together for a request.
+        """Send a packet with others; return whether they fill a request.
 
         Outside transactions the messages of a handle are a chain, if they have no other: nothing
         after a refused message is accepted.
 
         Raises:
-            QueueError: one that was sent before was refused; this one is not sent.
-            ChainBroken: the same for a chain of its own; `settle` tells more.
+            QueueError: an earlier packet was refused; this one is not sent.
+            ChainBroken: the same for a chain of its own; `settle` has the details.
         """
         if self._failures:
             if chain:
@@ -145,7 +145,7 @@ class RequestChannel:
         return batch.add(handle, transaction, chain, packet)
 
     def open_later(self, name: str) -> int:
-        """Open a queue to send to with the next request; return its handle, which is below 0.
+        """Open a queue to send to with the next request; return its handle, which is negative.
 
         If it cannot be opened, the messages for it are refused.
         """
@@ -156,7 +156,7 @@ class RequestChannel:
         return handle
 
     def close_sends(self) -> None:
-        """Make a request of the packets that came together."""
+        """Make a request of the collected packets."""
         if self._opening:
             opening, self._opening = self._opening, {}
             opens = OpenToSend(self.next_id(), list(opening), list(opening.values()))
@@ -169,17 +169,17 @@ class RequestChannel:
             self.in_flight += background.size
 
     def ignore(self, request: int) -> None:
-        """Drop what answers a request when it comes, whatever it says."""
+        """Drop the answer of a request when it arrives, whatever it is."""
         self._ignored.add(request)
         while (reply := self.take(request)) is not None:
             if is_last(reply):
                 self._ignored.discard(request)
 
     def withdraw(self, read: int, handle: int) -> None:
-        """Give up a read; messages that it brings nevertheless go back in place.
+        """Cancel a read; messages that arrive nevertheless go back in place.
 
         Args:
-            handle: of the queue that a two-phase read locks messages in; 0 for a peek.
+            handle: of the queue in which a two-phase read locks messages; 0 for a peek.
         """
         cancel = Cancel(self.next_id(), read)
         self.post(cancel)
@@ -199,7 +199,7 @@ class RequestChannel:
     # Bytes
 
     def data_to_send(self) -> bytearray:
-        """Everything that was posted since the last call."""
+        """The bytes that were posted since the last call."""
         out = self._out
         if out:
             self._out = bytearray()
@@ -207,7 +207,7 @@ class RequestChannel:
 
     @property
     def has_data(self) -> bool:
-        """Whether something was posted since the last `data_to_send`."""
+        """Whether a request was posted since the last `data_to_send`."""
         return bool(self._out)
 
     @property
@@ -216,18 +216,18 @@ class RequestChannel:
         return bool(self._batch.packets)
 
     def space(self) -> memoryview:
-        """Where to read the next bytes to."""
+        """The buffer for the next bytes."""
         return self._frames.space()
 
     def filled(self, count: int) -> list[int]:
-        """So many bytes were read to `space`; else like `receive_data`."""
+        """Bytes were read to `space`; else like `receive_data`."""
         return self._receive(self._frames.filled, count)
 
     def receive_data(self, data: bytes) -> list[int]:
-        """Bytes came; return the requests that they answer.
+        """Bytes arrived; return the requests that they answer.
 
         Raises:
-            ConnectionLost: the other side does not speak the protocol; the channel is over.
+            ConnectionLost: the peer does not speak the protocol; the channel is closed.
         """
         return self._receive(self._frames.feed, data)
 
@@ -265,7 +265,7 @@ class RequestChannel:
                 self.held_bytes += len(reply.blob)
 
     def _refusal(self, background: Background, reply: Failed) -> QueueError:
-        """Why a request was refused; of a send also what is refused with it."""
+        """The reason of a refusal; for a send also the number of refused messages."""
         error = failure(reply)
         chain = background.chain
         if not chain:
@@ -277,7 +277,7 @@ class RequestChannel:
         return error
 
     def _handles_answered(self, chains: dict[int, int], reply: AnyReply) -> None:
-        """A request for several handles is answered; what was refused is told later."""
+        """A request for several handles is answered; refusals are reported later."""
         if isinstance(reply, Failed):
             error = failure(reply)
             error.refused = sum(chains.values())
@@ -288,7 +288,7 @@ class RequestChannel:
             return
         for refused in convert(done(reply) or [], list[Refused]):
             self.refused.add(refused.handle)
-            # Otherwise a refusal before it has told.
+            # Otherwise an earlier refusal has reported it.
             if refused.handle in chains:
                 error = failure(
                     Failed(reply.id, refused.code, refused.text, refused.cause, refused.remedy)
@@ -298,7 +298,7 @@ class RequestChannel:
                 self._failures.append((0, error))
 
     def _void(self, chain: int, refused: int) -> int:
-        """Count what is refused with a request of a chain: what is under way and was to leave."""
+        """Count the messages refused with a request of a chain: in transit and waiting ones."""
         count = 0
         for request, other in self._background.items():
             if request <= refused:
@@ -311,7 +311,7 @@ class RequestChannel:
         return count + self._batch.drop(chain)
 
     def is_over(self, wait: Wait) -> bool:
-        """Whether what an operation waits for has come."""
+        """Whether the reply that an operation waits for has arrived."""
         return wait.request in self._replies or (not wait.request and self.arrivals > wait.arrivals)
 
     def take(self, request: int) -> AnyReply | None:
@@ -338,16 +338,16 @@ class RequestChannel:
         return self.fault
 
     def refuse(self) -> ConnectionLost:
-        """Say that the queue manager hung up instead of a greeting."""
+        """Report that the queue manager closed the connection instead of a greeting."""
         return ConnectionLost(
             f"the queue manager at {self.description} does not let this client in. "
             "Check token, version and the limit of connections; its log says which it was."
         )
 
-    # Answers in the background
+    # Background answers
 
     def check(self, transaction: int = 0) -> None:
-        """Raise what was refused in the background in a transaction; 0 is outside of all.
+        """Raise background refusals in a transaction; 0 is outside of all.
 
         Raises:
             QueueError: the oldest refusal.
@@ -363,13 +363,13 @@ class RequestChannel:
                 raise ChainBroken
 
     def settle(self, chain: int, count: int) -> Operation[int]:
-        """Wait until the messages of a chain of its own are accepted; return how many.
+        """Wait until the messages of a chain of its own are accepted; return the count.
 
         Args:
-            count: how many were sent.
+            count: the number of sent messages.
 
         Raises:
-            QueueError: one was refused; it says how many were accepted.
+            QueueError: one was refused; it has the number of accepted ones.
         """
         self.close_sends()
         try:
@@ -387,7 +387,7 @@ class RequestChannel:
         return count
 
     def disown(self, chain: int) -> None:
-        """The call of a chain has ended too early: any other may tell what was refused."""
+        """The call of a chain has ended too early: another call may report refusals."""
         if self._batch.belongs_to(chain):
             self.close_sends()
         self._failures = [(0 if owner == chain else owner, e) for owner, e in self._failures]
@@ -400,7 +400,7 @@ class RequestChannel:
         self._failures = [failure for failure in self._failures if failure[0] != transaction]
 
     def make_room(self) -> Operation[None]:
-        """Wait until what is on its way is within bounds."""
+        """Wait until messages in transit are within the limits."""
         while self.in_flight > MAX_IN_FLIGHT:
             yield Wait(0, arrivals=self.arrivals)
 
@@ -408,7 +408,7 @@ class RequestChannel:
         """Wait until everything sent so far is accepted.
 
         Raises:
-            QueueError: something was refused.
+            QueueError: a message was refused.
         """
         self.close_sends()
         last = self.next_id()

@@ -1,4 +1,4 @@
-"""Management over the local protocol: one request for each question."""
+"""Management over the local protocol: one request for each function."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final

@@ -13,7 +13,7 @@ from .requests import checked, part
 
 
 class PartStream:
-    """The parts of one list; the first call of `next_part` asks for it."""
+    """The parts of one list; the first call of `next_part` requests it."""
 
     def __init__(self, backend: Caller, kind: Callable[..., local.Request], *fields: Any) -> None:
         self._backend = backend
@@ -57,7 +57,7 @@ class PartStream:
         return entries
 
     def close(self) -> None:
-        """Drop the parts that have not come yet."""
+        """Drop the remaining parts."""
         if self._channel is not None and not self._ended:
             self._ended = True
             self._channel.ignore(self._request)

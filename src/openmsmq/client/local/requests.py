@@ -27,12 +27,12 @@ R = TypeVar("R", bound=Request)
 
 
 def checked(request: R) -> R:
-    """A request as it is, if the arguments that callers gave have the types of its fields.
+    """The request itself, if the arguments of the caller have the types of its fields.
 
     The queue manager closes the connection after a malformed request.
 
     Raises:
-        TypeError: one has not.
+        TypeError: one has the wrong type.
     """
     try:
         msgspec.convert(msgspec.to_builtins(request, builtin_types=(bytes,)), type(request))
@@ -46,7 +46,7 @@ def checked(request: R) -> R:
 
 
 def failure(reply: Failed) -> QueueError:
-    """The exception that says why something was refused."""
+    """The exception for a refusal."""
     if reply.code == Hresult.MQ_ERROR_IO_TIMEOUT:
         return ReceiveTimeout(reply.text or "no message came in time")
     if reply.code == Hresult.MQ_ERROR_ACCESS_DENIED:
@@ -55,7 +55,7 @@ def failure(reply: Failed) -> QueueError:
 
 
 def done(reply: AnyReply | None) -> Any:
-    """The value of an answer; every kind of request has its own.
+    """The value of an answer, by the kind of request.
 
     Raises:
         QueueError: it was refused.
@@ -97,10 +97,10 @@ def messages(reply: AnyReply | None, machine: bytes) -> list[ReceivedMessage]:
 
 
 def page(reply: AnyReply | None, machine: bytes) -> BrowsedPage:
-    """The messages that an answer shows to people who look.
+    """The messages of an answer to a browse request.
 
     Raises:
-        QueueError: the look was refused.
+        QueueError: the request was refused.
     """
     if not isinstance(reply, Page):
         raise _not_as_expected(reply)
@@ -120,7 +120,7 @@ def page(reply: AnyReply | None, machine: bytes) -> BrowsedPage:
 
 
 def block(reply: AnyReply | None) -> Block:
-    """The part of a range that an answer brings.
+    """The part of a range in an answer.
 
     Raises:
         QueueError: the range was refused.
@@ -131,7 +131,7 @@ def block(reply: AnyReply | None) -> Block:
 
 
 def part(reply: AnyReply | None) -> Part:
-    """The part of a list that an answer brings.
+    """The part of a list in an answer.
 
     Raises:
         QueueError: the list was refused.

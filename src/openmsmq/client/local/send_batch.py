@@ -1,4 +1,4 @@
-"""Packets that leave together in one request, without anybody waiting for the answer."""
+"""Packets that leave together in one request, without a caller waiting for the answer."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -12,10 +12,10 @@ REQUEST_MESSAGES: Final = 1000
 class Background(NamedTuple):
     """A request without a waiting caller.
 
-    `owner` is what a refusal belongs to: a transaction, the chain of one call, or 0. A send
-    outside transactions has a chain and so many `messages`. When it is `void`, a refusal before it
-    has told that it will be refused as well. A request for several handles has `chains` instead:
-    how many messages that are not void each handle has in it.
+    `owner` is the owner of a refusal: a transaction, the chain of one call, or 0. A send
+    outside transactions has a chain and its number of `messages`. When it is `void`, an earlier
+    refusal has reported that it will be refused as well. A request for several handles has `chains`
+    instead: the number of messages that are not void, by handle.
     """
 
     size: int
@@ -42,17 +42,17 @@ class SendBatch:
         self._handle = 0
         self._transaction = 0
         self._chain = 0
-        # The handle of each packet, if they are for several.
+        # The handle of each packet, if there are several.
         self._handles: list[int] = []
 
     def takes(self, handle: int, transaction: int, chain: int) -> bool:
-        """Whether a packet may leave with those that are here."""
+        """Whether a packet may leave with those collected."""
         if transaction == self._transaction and chain == self._chain:
             return handle == self._handle or not (transaction or chain) or not self.packets
         return not self.packets
 
     def add(self, handle: int, transaction: int, chain: int, packet: bytes) -> bool:
-        """Add a packet that `takes` allows; whether there are enough for a request."""
+        """Add a packet that `takes` allows; return whether they fill a request."""
         packets = self.packets
         if handle != self._handle:
             if packets and not self._handles:
@@ -67,7 +67,7 @@ class SendBatch:
         return size >= REQUEST_BYTES or len(packets) >= REQUEST_MESSAGES
 
     def take(self, request: int, refused: Callable[[int], None]) -> tuple[Request, Background]:
-        """The request with all packets, and what is to be known until it is answered.
+        """The request with all packets, and the record of it until it is answered.
 
         Args:
             request: its number.

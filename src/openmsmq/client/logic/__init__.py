@@ -1,1 +1,1 @@
-"""What a client does, without sockets: requests out, replies in. Two drivers move the bytes."""
+"""The client without sockets: requests out, replies in. Two drivers move the bytes."""

@@ -1,4 +1,4 @@
-"""Cursors: looking at every message of a queue without taking any."""
+"""Cursors: browsing the messages of a queue without taking any."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 from .queue import QueueLogic
 
-# Messages that are asked for at a time: few at first, for a caller that looks at one only.
+# Messages per request: few at first, for a caller that looks at one only.
 FIRST_WINDOW: Final = 8
 _AFTER_THE_LAST: Final = (
     Hresult.MQ_ERROR_IO_TIMEOUT,
@@ -21,7 +21,7 @@ _AFTER_THE_LAST: Final = (
 
 
 class CursorLogic:
-    """Looks at every message in queue order; many are asked for at a time."""
+    """Returns every message in queue order; requests many at a time."""
 
     def __init__(self, queue: QueueLogic) -> None:
         self._queue = queue
@@ -31,12 +31,12 @@ class CursorLogic:
         self._window = min(FIRST_WINDOW, queue.backend.window)
 
     def next_batch(self, timeout: float | None) -> Operation[list[ReceivedMessage] | None]:
-        """The next messages; None when there is none in time."""
+        """The next messages; None when none arrives in time."""
         handle = yield from self._begin()
         messages = yield from self._read(handle, 0.0, self._window)
         self._window = min(2 * self._window, self._queue.backend.window)
         if not messages and timeout != 0:
-            # Alone: what is asked for after it is refused while it waits.
+            # Alone: further requests would be refused while it waits.
             messages = yield from self._read(handle, timeout, 1)
         return messages or None
 
@@ -85,7 +85,7 @@ class CursorLogic:
         return self._handle
 
     def close(self) -> None:
-        """Forget the cursor; nothing waits for it."""
+        """Close the cursor, without waiting for the answer."""
         handle, self._handle = self._handle, None
         # A queue that was closed meanwhile has closed its cursors.
         if handle is not None and self._queue.has_open(handle) and not handle.channel.fault:

@@ -1,4 +1,4 @@
-"""What a client asks of a queue manager, queues to send to, request and reply."""
+"""The client's view of a queue manager: queues, queues to send to, request and reply."""
 
 from typing import Final
 from uuid import UUID, uuid4
@@ -18,9 +18,9 @@ from .cursor import CursorLogic
 from .queue import QueueLogic
 from .transaction import TransactionLogic
 
-# Queues that are open to send to by name; those used last stay open.
+# The limit of queues kept open to send by name; the last used ones stay open.
 MAX_TARGETS: Final = 16_384
-# While there are fewer, nothing is closed soon, and it does not matter which was used last.
+# Below this number nothing will be closed soon, and the order of use is not needed.
 FEW_TARGETS: Final = MAX_TARGETS * 3 // 4
 
 
@@ -33,19 +33,19 @@ class ManagerLogic:
         self._responses: QueueLogic | None = None
 
     def known_target(self, name: str) -> QueueLogic | None:
-        """A queue that is open to send to, if that is known at once; any thread may ask."""
+        """A queue that is open to send to, if it is in the cache; any thread may ask."""
         targets = self._targets
         return targets.get(name) if len(targets) < FEW_TARGETS else None
 
     def target(self, name: str) -> QueueLogic:
-        """A queue to send to by its name; those used last stay open."""
+        """A queue to send to by its name; the last used ones stay open."""
         targets = self._targets
         queue = targets.pop(name, None)
         if queue is None:
             while len(targets) >= MAX_TARGETS:
                 targets.pop(next(iter(targets))).close_unused()
             queue = QueueLogic(self.backend, name)
-        # At the end: the one that was not used for longest is the first.
+        # Moved to the end: the first one is the least recently used.
         targets[name] = queue
         return queue
 
@@ -54,7 +54,7 @@ class ManagerLogic:
     def create_queue(
         self, path: str, properties: Info, *, exist_ok: bool = False
     ) -> Operation[QueueLogic]:
-        """Create a queue, or take one that exists and has these properties."""
+        """Create a queue, or use an existing one with these properties."""
         try:
             yield from self.backend.management.create_queue(path, properties)
         except QueueError as exc:
@@ -73,7 +73,7 @@ class ManagerLogic:
     # Transactions
 
     def begin(self) -> Operation[TransactionLogic]:
-        """Begin a transaction; the queue manager hears of it with the first thing in it."""
+        """Begin a transaction; the queue manager learns of it with its first operation."""
         return TransactionLogic.begin(self.backend)
 
     def close(self) -> Operation[None]:
@@ -93,7 +93,7 @@ class ManagerLogic:
         response_queue: str | None,
         transaction: int,
     ) -> Operation[ReceivedMessage]:
-        """Send a request and return the answer that names it.
+        """Send a request and return the answer with its correlation id.
 
         Raises:
             ReceiveTimeout: no answer came in `timeout` seconds.
@@ -129,7 +129,7 @@ class ManagerLogic:
         """The queue for answers to this connection; it is deleted at the end."""
         responses = self._responses
         if responses is None:
-            # Known at once: requests that come meanwhile follow on the same connection.
+            # Registered at once: concurrent requests then use the same connection.
             path = rf".\private$\responses-{uuid4()}"
             self._responses = responses = QueueLogic(self.backend, path)
             try:
@@ -143,7 +143,7 @@ class ManagerLogic:
 
 
 def check_same(path: str, wanted: Info, info: Info) -> None:
-    """Refuse a queue that exists with other properties than those that are wanted.
+    """Refuse an existing queue whose properties differ from the requested ones.
 
     Raises:
         QueueError: MQ_ERROR_QUEUE_EXISTS; the text names the differences.
@@ -161,7 +161,7 @@ def check_same(path: str, wanted: Info, info: Info) -> None:
 
 
 def property_text(value: object) -> str:
-    """A property of a queue as people write it; a GUID in any form has the same text."""
+    """A property of a queue as text; a GUID in any form has the same text."""
     if value is None:
         return "none"
     if isinstance(value, str):
@@ -173,7 +173,7 @@ def property_text(value: object) -> str:
 
 
 def reply_to(request: ReceivedMessage, message: Message) -> tuple[str, Message]:
-    """Where an answer goes, and the answer with the id of the request.
+    """The destination of an answer, and the answer with the id of the request.
 
     Raises:
         ValueError: the sender of the request wants no answer.

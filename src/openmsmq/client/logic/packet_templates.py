@@ -1,4 +1,4 @@
-"""Who sends, and what packets are built from: options of a message, templates of many."""
+"""The sender, and the parts of packets: options of a message, templates of many."""
 
 from typing import Final
 from uuid import UUID
@@ -27,24 +27,24 @@ from openmsmq.wire.scalars import GUID_NULL, TxSequenceID
 from openmsmq.wire.security.security_header import SecurityHeader
 from openmsmq.wire.srmp.soap import check_soap
 
-# [MS-MQDMPR] 3.1.1.12: what a message has before it is signed or encrypted. Who does that uses
+# [MS-MQDMPR] 3.1.1.12: the values of a message before it is signed or encrypted. Signing code uses
 # something better and says so; without a signature or cipher they mean nothing.
 DEFAULT_HASH_ALGORITHM: Final = HashAlgorithm.SHA1
 DEFAULT_ENCRYPTION_ALGORITHM: Final = EncryptionAlgorithm.RC4
 MAX_FAMILIES: Final = 256
 MAX_SHAPES: Final = 1024
-# The queue manager gives a message its place in a sequence.
+# The queue manager assigns the place of a message in a sequence.
 UNNUMBERED: Final = TransactionHeader(0, TxSequenceID(0, 0), 0, 0)
 
 
 class Sender:
-    """Who sends: the computer and the user that packets name.
+    """The sender: the computer and the user named in packets.
 
     Args:
         queue_manager: the GUID of the queue manager that sends the packets on.
         directory: whether a directory has the certificates of users.
-        signature_form, srmp_signature_form: how signatures are written, as the owner of the queue
-            manager has set it.
+        signature_form, srmp_signature_form: the form of signatures, as configured in the queue
+        manager.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Sender:
         """The address of a path name or format name; a path of this machine becomes direct.
 
         Raises:
-            QueueError: the name is none.
+            QueueError: the name is invalid.
         """
         if name is None:
             return NO_QUEUE
@@ -98,7 +98,7 @@ class Family:
         """The packet of one of them.
 
         Raises:
-            ValueError: label, correlation id or body do not fit.
+            ValueError: label, correlation id or body is invalid.
         """
         if correlation_id is not None:
             return self._template.build(
@@ -125,10 +125,10 @@ class Family:
 def message_options(
     sender: Sender, message: Message, body_type: int, *, transactional: bool
 ) -> UserMessageOptions:
-    """What packets of a message have beside destination, body, label and security.
+    """The parts of packets of a message other than destination, body, label and security.
 
     Raises:
-        ValueError: a property does not fit; the text names it.
+        ValueError: a property is invalid; the text names it.
         TypeError: a property has another type; the text names it.
         QueueError: an invalid queue name.
     """
@@ -161,7 +161,7 @@ def message_options(
 
 
 def soap_texts(message: Message) -> SoapHeader | None:
-    """What a program adds to the SOAP envelope of a message; None if nothing.
+    """The additions of a program to the SOAP envelope of a message; None without any.
 
     Raises:
         ValueError: it is not XML, or has elements that the queue manager writes.
@@ -180,7 +180,7 @@ def trace_guid(value: str | UUID | None) -> UUID | None:
     """The public queue that gets reports.
 
     Raises:
-        ValueError: it is no GUID.
+        ValueError: it is not a GUID.
     """
     if value is None or isinstance(value, UUID):
         return value

@@ -1,4 +1,4 @@
-"""Packets from messages: what is the same in many messages is encoded once."""
+"""Packets from messages: common parts of many messages are encoded once."""
 
 from operator import attrgetter
 from typing import Final, Unpack
@@ -12,7 +12,7 @@ from .packet_templates import MAX_FAMILIES, UNNUMBERED, Family, Sender, message_
 from .packets_again import PacketsAgain
 from .signed_packets import SignedPacketBuilder
 
-# What a template depends on, in one call: building the tuple here takes three times as long.
+# The properties of a template, in one call: building the tuple here takes three times as long.
 _properties: Final = attrgetter(
     "body_type",
     "priority",
@@ -37,35 +37,35 @@ _Properties = tuple[object, ...]
 
 
 class SignatureWanted(ValueError):
-    """A message is to be signed, which needs to know its destination."""
+    """A message must be signed, for which its destination is needed."""
 
 
 class PacketBuilder:
     """Builds the packets of one sender, in or outside transactions.
 
-    They name no destination: the queue manager writes that of the queue that they are sent to.
+    They name no destination: the queue manager adds that of the queue to which they are sent.
     Threads may share a builder.
     """
 
     def __init__(self, sender: Sender, *, transactional: bool) -> None:
-        # Made for the first message that is signed: few are.
+        # Created for the first message that is signed: few are.
         self._signed_builder: SignedPacketBuilder | None = None
         self._sender = sender
         self._transactional = transactional
-        # Made for the first message that is sent again.
+        # Created for the first message that is sent again.
         self._again: PacketsAgain | None = None
         self._families: dict[tuple[_Properties, int], Family] = {}
-        # That of the last message with a body of bytes: mostly the next one is alike.
+        # That of the last message with a body of bytes: the next one is mostly similar.
         self._last: tuple[_Properties, Family] | None = None
 
     def build(self, message: Message) -> bytes:
         """The packet of a message.
 
         Raises:
-            ValueError: a property does not fit; the text names it.
+            ValueError: a property is invalid; the text names it.
             TypeError: there is no body type for such a body.
             QueueError: an invalid queue name.
-            SignatureWanted: it is to be signed; use `build_signed`.
+            SignatureWanted: it must be signed; use `build_signed`.
         """
         try:
             body = message.body
@@ -80,18 +80,18 @@ class PacketBuilder:
             family = self._family(message, properties, body_type)
             return family.build(encoded, message.label, message.correlation_id)
         except (TypeError, UnicodeEncodeError):
-            # Only what fails is looked at again, to name the property.
+            # Only a failure is examined again, to name the property.
             check_properties(message)
             raise
 
     def build_signed(self, message: Message, destination: str) -> bytes:
-        """The packet of a message that is to be signed.
+        """The packet of a message that must be signed.
 
         Args:
-            destination: the format name that the queue manager knows the queue by.
+            destination: the format name by which the queue manager knows the queue.
 
         Raises:
-            ValueError: a property does not fit; the text names it.
+            ValueError: a property is invalid; the text names it.
             TypeError: there is no body type for such a body.
             ConfigError: the certificate or its key cannot be used.
         """
@@ -106,10 +106,10 @@ class PacketBuilder:
             raise
 
     def family(self, message: Message) -> Family:
-        """What builds messages that differ from this one in label, correlation and body only.
+        """A template for messages that differ from this one in label, correlation and body only.
 
         Raises:
-            ValueError: a property does not fit; the text names it.
+            ValueError: a property is invalid; the text names it.
             QueueError: an invalid queue name.
         """
         return self._family(message, _properties(message), message.body_type or 0)
@@ -117,14 +117,14 @@ class PacketBuilder:
     def again(self, packet: bytes, **changes: Unpack[UserMessageOptions]) -> bytes:
         """The packet of a message that was sent before, to send it again.
 
-        What it was signed with and the way that it has gone are left behind.
+        Its signature and its route are left out.
 
         Args:
             packet: the message.
-            changes: other values for what is named, such as `message_class=0`.
+            changes: new values of named fields, such as `message_class=0`.
 
         Raises:
-            MalformedPacket: it is no message.
+            MalformedPacket: it is not a message.
             ValueError: its body is encrypted for another destination.
         """
         if self._again is None:

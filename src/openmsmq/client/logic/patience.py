@@ -1,4 +1,4 @@
-"""Waiting for a queue manager to start or to come back."""
+"""Waiting for a queue manager to start or to return."""
 
 from socket import gaierror
 from typing import Final
@@ -10,10 +10,10 @@ LONGEST_PAUSE: Final = 1.0
 
 
 class Patience:
-    """How long to wait before the next try; the pauses grow.
+    """The pauses between tries, which grow.
 
     Args:
-        seconds: for how long to try in all; None for ever.
+        seconds: the time limit of all tries; None for ever.
         now: monotonic time.
     """
 
@@ -31,7 +31,7 @@ class Patience:
 
 
 def may_start(error: ConnectionLost) -> bool:
-    """Whether waiting may help: no server listens there yet, or the host is not known yet."""
+    """Whether waiting may help: no server listens there yet, or the host is unknown."""
     return isinstance(
         error.__cause__, FileNotFoundError | ConnectionError | TimeoutError | gaierror
     )

@@ -1,7 +1,7 @@
 """Prefetching: messages are fetched ahead of the caller, many at a time.
 
-What was fetched is locked in the queue. A message counts as taken when the caller asks for the one
-after it; then it is removed for good, together with others. What the caller has not taken goes
+Fetched messages are locked in the queue. A message counts as taken when the caller asks for the
+next one; then it is deleted, together with others. Messages that the caller has not taken go
 back in place: when the loop ends, or when the client disconnects.
 """
 
@@ -24,7 +24,7 @@ _ENDED: Final = (Hresult.MQ_ERROR_IO_TIMEOUT, Hresult.MQ_ERROR_OPERATION_CANCELL
 class Prefetch:
     """The messages of one loop over a queue.
 
-    One batch is with the caller while the next one is on its way.
+    The caller has one batch while the next one is on its way.
 
     Args:
         manual: nothing counts as taken before `settle`.
@@ -34,26 +34,26 @@ class Prefetch:
         whole("prefetch", size)
         self._queue = queue
         chunk = min(max(size // 2, 1), queue.backend.largest_read)
-        # It waits for ever, so that one that was asked for early is never too short.
+        # It waits for ever, so that a read requested early never times out too soon.
         self._request = Read("receive", chunk, timeout=None, two_phase=True)
-        # With one message at a time nothing may be locked that the caller does not have.
+        # With one message at a time, no message may be locked that the caller does not have.
         self._reads_ahead = size > 1
         self._handle: Handle | None = None
         self._read = 0
         self._batch: list[ReceivedMessage] = []
         self._removed = 0
-        # How many messages of the batch the caller was given.
+        # The number of messages of the batch passed to the caller.
         self.given = 0
         self._manual = manual
-        # Lookup ids of the batch that `settle` was called for, and messages of earlier batches that
-        # it was not called for yet.
+        # Lookup ids of the batch that were settled, and messages of earlier batches that were not
+        # settled yet.
         self._settled: set[int] = set()
         self._open: dict[int, ReceivedMessage] = {}
         # Whether the last of them counts as taken when the loop ends.
         self.current_taken = True
 
     def next_batch(self, timeout: float | None) -> Operation[list[ReceivedMessage] | None]:
-        """The next messages, once the caller has taken all before; None when none came in time."""
+        """The next messages, once the caller has taken all before; None when none arrives."""
         handle = yield from self._begin()
         self.remove_taken()
         if self._manual:
@@ -76,7 +76,7 @@ class Prefetch:
         return self._batch
 
     def _begin(self) -> Operation[Handle]:
-        """Open the queue, again if the connection was lost."""
+        """Open the queue, or open it again after a loss of the connection."""
         if self._handle is not None and self._handle.channel is not self._queue.backend.channel:
             if not self._manual:
                 self._queue.taken_at_loss(self._unsettled())
@@ -100,7 +100,7 @@ class Prefetch:
         self._read = self._queue.backend.ask(handle, self._request)
 
     def _cancel(self) -> Operation[list[ReceivedMessage]]:
-        """End the read that waits; messages may have been faster."""
+        """End the waiting read; messages may already be on their way."""
         backend = self._queue.backend
         backend.cancel(self._read)
         answer = yield from backend.answer(self._read, GRACE_SECONDS)
@@ -110,7 +110,7 @@ class Prefetch:
 
     @property
     def holds_rest(self) -> bool:
-        """Whether what the caller has not seen is still locked."""
+        """Whether messages that the caller has not seen are still locked."""
         rest = self._batch[self.given : self.given + 1]
         return self._handle is None or all(self._handle.holds(m.lookup_id) for m in rest)
 
@@ -120,17 +120,17 @@ class Prefetch:
         self._removed = self.given = 0
 
     def _unsettled(self) -> list[ReceivedMessage]:
-        """What the caller was given of the batch, and is neither removed nor settled."""
+        """Messages of the batch passed to the caller that are neither removed nor settled."""
         messages = self._batch[self._removed : self.given]
         if not self._settled:
             return messages
         return [message for message in messages if message.lookup_id not in self._settled]
 
     def settle(self, message: ReceivedMessage, *, taken: bool) -> None:
-        """Remove a message that the caller was given, or put it back in place, now.
+        """Remove a message that was passed to the caller, or put it back in place, now.
 
         Raises:
-            ValueError: it is not one of this loop, or was removed or put back before.
+            ValueError: it is not from this loop, or was removed or put back before.
         """
         handle = self._handle
         if handle is None or handle.channel is not self._queue.backend.channel:
@@ -150,7 +150,7 @@ class Prefetch:
             self._queue.give_back(handle, [message], handed=True)
 
     def remove_taken(self) -> bool:
-        """Remove what the caller was given and has taken; say whether there was any."""
+        """Remove messages that the caller has taken; return whether there were any."""
         if self._manual:
             return False
         messages = self._unsettled()
@@ -161,7 +161,7 @@ class Prefetch:
         return True
 
     def close(self) -> Operation[None]:
-        """End the loop: the taken are removed, the others are back in place."""
+        """End the loop: taken messages are removed, the others are back in place."""
         backend, handle = self._queue.backend, self._handle
         if handle is None or handle.channel is not backend.channel or handle.channel.fault:
             self._handle = None
@@ -173,7 +173,7 @@ class Prefetch:
                 backend.withdraw(self._read, handle)
                 self._read = 0
             return
-        # What the caller has seen and did not take: its reads have failed.
+        # Messages that the caller has seen and not taken: its reads have failed.
         failed = [*self._open.values()]
         if not self.current_taken and self.given > self._removed and not self._manual:
             self.given -= 1
@@ -192,7 +192,7 @@ class Prefetch:
         self._open.clear()
         self._forget_batch()
         if self._read:
-            # Without messages it is over as well.
+            # Without messages it is finished as well.
             with contextlib.suppress(QueueError):
                 unseen += yield from self._cancel()
             self._read = 0

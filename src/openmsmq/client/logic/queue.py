@@ -34,24 +34,24 @@ from .packets import PacketBuilder, SignatureWanted
 
 READS: Final = ("receive", "peek", "receive_admin", "peek_admin")
 MOVE_MESSAGES: Final = 1000
-# The share mode that keeps no other reader out.
+# The share mode that excludes other readers.
 DENY_NONE: Final = "deny_none"
 Progress = Callable[[int], None]
 _GONE: Final = (Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED)
-# A peek of a message that is being received is refused so; a receive if the queue takes no
-# transaction.
+# The refusal of a peek at a message that is being received, and of a receive in a transaction if
+# the queue takes none.
 _GONE_FOR_PEEK: Final = (*_GONE, Hresult.MQ_ERROR_TRANSACTION_USAGE)
 
 
 class Held(NamedTuple):
-    """A message that is locked in its queue, and the handle that it is locked by."""
+    """A message that is locked in its queue, and the handle of the lock."""
 
     handle: Handle
     message: ReceivedMessage
 
 
 class HeldMessages(NamedTuple):
-    """Messages that are locked in their queue, and the handle that they are locked by."""
+    """Messages that are locked in their queue, and the handle of the locks."""
 
     handle: Handle
     messages: list[ReceivedMessage]
@@ -62,7 +62,7 @@ class HeldMessages(NamedTuple):
 
 
 class QueueLogic:
-    """One queue; opened when it is first used for something, and again after a loss."""
+    """One queue; opened at the first use, and again after a loss."""
 
     def __init__(self, backend: Backend, name: str, share: str = DENY_NONE) -> None:
         self.backend: Final = backend
@@ -70,9 +70,9 @@ class QueueLogic:
         self._share = share
         self._channel: Channel | None = None
         self._handles: dict[str, Handle] = {}
-        # The handle for sending that was opened last; see `open_sender` whether it still works.
+        # The last handle for sending; see `open_sender` whether it is still valid.
         self.sender: SendHandle | None = None
-        # Lookup ids whose removal is on its way; and those that a loss left open.
+        # Lookup ids whose removal is in progress; and those interrupted by a loss.
         self._leaving: set[int] = set()
         self._taken_before: set[int] = set()
 
@@ -89,7 +89,7 @@ class QueueLogic:
         return channel
 
     def opened(self, access: str) -> Operation[Handle]:
-        """The handle for reading or moving, opened now if need be."""
+        """The handle for reading or moving, opened now if necessary."""
         self._current_channel()
         handle = self._handles.get(access)
         if handle is None:
@@ -98,7 +98,7 @@ class QueueLogic:
         return handle
 
     def _working_sender(self) -> SendHandle | None:
-        """The handle for sending, if there is one that works."""
+        """The handle for sending, if there is a valid one."""
         handle = self.sender
         if handle is None or handle.channel is not self.backend.channel:
             return None
@@ -111,7 +111,7 @@ class QueueLogic:
         return handle
 
     def open_sender(self) -> SendHandle | None:
-        """The handle for sending, opened with the next message; None if that must be waited for."""
+        """The handle for sending, opened with the next message; None if opening takes a wait."""
         handle = self._working_sender()
         if handle is None and self._share == DENY_NONE and self.backend.can_send:
             self._current_channel()
@@ -126,7 +126,7 @@ class QueueLogic:
         return handle
 
     def _described_sender(self) -> Operation[tuple[SendHandle, SendDetails]]:
-        """The handle for sending, with what the queue manager says of the queue."""
+        """The handle for sending, with the properties of the queue."""
         self._current_channel()
         handle = self._working_sender()
         if handle is not None and handle.details is not None:
@@ -138,26 +138,26 @@ class QueueLogic:
         if handle is None:
             handle = self.sender = opened
         else:
-            # Messages that are on their way keep their order with those that follow.
+            # Messages on their way keep their order with those that follow.
             handle.details = details
             self.backend.close_later(opened)
         return handle, details
 
     def opened_to_read(self) -> Operation[Handle]:
-        """The handle for receiving, or another one that can read if that is all there is."""
+        """The handle for receiving, or else another one that can read."""
         self._current_channel()
         can_read = (access for access in READS if access in self._handles)
         return (yield from self.opened(next(can_read, "receive")))
 
     def open(self, access: str) -> Operation[None]:
-        """Open the queue now for something."""
+        """Open the queue now for this access."""
         if access == "send":
             yield from self._described_sender()
         else:
             yield from self.opened(access)
 
     def _open_handles(self) -> list[Handle | SendHandle]:
-        """What is open in the current channel."""
+        """The handles of the current channel."""
         self._current_channel()
         handles: list[Handle | SendHandle] = list(self._handles.values())
         return handles if self.sender is None else [*handles, self.sender]
@@ -171,14 +171,14 @@ class QueueLogic:
         return self.backend.management.queue_info(self.name)
 
     def count(self) -> Operation[int]:
-        """How many messages are in the queue, locked ones included."""
+        """The number of messages in the queue, locked ones included."""
         handle = yield from self.opened_to_read()
         info = yield from self.backend.ranges.info(handle)
         count: int = info["count"] + info["locked"]
         return count
 
     def format_name(self) -> Operation[str]:
-        """The format name that the queue manager knows the queue by."""
+        """The format name by which the queue manager knows the queue."""
         self._current_channel()
         for handle in self._handles.values():
             return handle.format_name
@@ -187,14 +187,14 @@ class QueueLogic:
         return (yield from self.opened_to_read()).format_name
 
     def close(self) -> Operation[None]:
-        """Close what is open; what was read and not removed goes back in place."""
+        """Close all handles; messages that were read and not removed go back in place."""
         handles = self._open_handles()
         self._handles.clear()
         self.sender = None
         return self.backend.close(handles)
 
     def close_unused(self) -> None:
-        """Close what is open after everything that was sent; nothing waits for it."""
+        """Close all handles after everything that was sent, without waiting."""
         for handle in self._open_handles():
             if handle.channel.fault is None:
                 self.backend.close_later(handle)
@@ -208,12 +208,12 @@ class QueueLogic:
         return (yield from self._described_sender())[1].transactional
 
     def packet_builder(self, *, transactional: bool) -> Operation[PacketBuilder]:
-        """What builds packets for this queue."""
+        """The builder of packets for this queue."""
         yield from ()
         return self.backend.packet_builder(transactional=transactional)
 
     def send_packets(self, packets: Iterable[bytes], transaction: int) -> Operation[int]:
-        """Send packets that the caller has built; return how many, when all are accepted."""
+        """Send packets that the caller has built; return the count when all are accepted."""
         handle = yield from self.opened_to_send()
         channel = handle.channel
         channel.check(transaction)
@@ -248,27 +248,27 @@ class QueueLogic:
     def signed_packet(
         self, message: Message, transaction: int
     ) -> Operation[tuple[SendHandle, bytes]]:
-        """The packet of a message that is to be signed, and the handle to send it with."""
+        """The packet of a message that must be signed, and the handle to send it with."""
         handle, _ = yield from self._described_sender()
         return handle, handle.build_signed(message, transaction)
 
     # Reading
 
     def peek(self, timeout: float | None) -> Operation[ReceivedMessage]:
-        """Look at the first message."""
+        """Peek at the first message."""
         handle = yield from self.opened_to_read()
         messages = yield from self._read(handle, Read("peek", timeout=timeout))
         return messages[0]
 
     def receive(self, timeout: float | None, transaction: int) -> Operation[ReceivedMessage]:
-        """Take the first message."""
+        """Receive the first message."""
         messages = yield from self._take(timeout, 1, transaction)
         return messages[0]
 
     def receive_many(
         self, timeout: float | None, count: int, transaction: int
     ) -> Operation[list[ReceivedMessage]]:
-        """Take up to `count` messages; wait for the first only."""
+        """Receive up to `count` messages; wait for the first only."""
         try:
             return (yield from self._take(timeout, whole("count", count), transaction))
         except ReceiveTimeout:
@@ -277,7 +277,7 @@ class QueueLogic:
     def _take(
         self, timeout: float | None, count: int, transaction: int
     ) -> Operation[list[ReceivedMessage]]:
-        """Take messages in two steps, so that none is lost before it is here.
+        """Receive messages in two steps, so that none is lost before it is here.
 
         In a transaction the commit is the second step.
         """
@@ -298,7 +298,7 @@ class QueueLogic:
                 )
                 messages += part
                 size = sum([len(message.packet) for message in part])
-                # Fewer than it may bring, and not half as many bytes: there was no more.
+                # Fewer than the limits of count and half of the bytes: there were no more.
                 if len(messages) >= count or (0 < len(part) < batch_size and 2 * size < READ_BYTES):
                     break
                 timeout = 0.0 if messages else timeout
@@ -327,7 +327,7 @@ class QueueLogic:
     def _answer(
         self, request: int, seconds: float | None, locked_by: Handle | None
     ) -> Operation[list[ReceivedMessage]]:
-        """The answer to a read that ends by itself; if the caller gives up, nothing stays locked.
+        """The answer to a read that ends by itself; if the caller cancels, nothing stays locked.
 
         Args:
             locked_by: the handle of a read in two phases.
@@ -350,7 +350,7 @@ class QueueLogic:
     def look_up(
         self, lookup_id: int, relation: str, transaction: int, *, receive: bool
     ) -> Operation[ReceivedMessage]:
-        """Look at a message by its lookup id or at a neighbour, or take it."""
+        """Peek at a message by its lookup id or at a neighbour, or receive it."""
         held = yield from self._look_up(lookup_id, relation, transaction, receive=receive)
         if receive and not transaction:
             self.remove(held.handle, [held.message])
@@ -361,7 +361,7 @@ class QueueLogic:
         return self._look_up(lookup_id, relation, 0, receive=True)
 
     def hold_many(self, lookup_ids: Sequence[int]) -> Operation[HeldMessages]:
-        """Lock those messages with these lookup ids that are there and free."""
+        """Lock the messages with these lookup ids that exist and are free."""
         handle = yield from self.opened(self._taking)
         self.backend.check()
         request = self.backend.ask(handle, HoldMany(list(lookup_ids)))
@@ -369,7 +369,7 @@ class QueueLogic:
         return HeldMessages(handle, messages)
 
     def release_many(self, held: HeldMessages, *, taken: bool) -> Operation[None]:
-        """Remove messages that were held, or put them back in place; return when that is done."""
+        """Remove held messages, or put them back in place; return when that is done."""
         if held.handle.channel is self.backend.channel:
             self.backend.end(held.handle, held.lookup_ids, delete=taken)
             yield from self.backend.flush()
@@ -377,7 +377,7 @@ class QueueLogic:
     def find(
         self, identifier: bytes, transaction: int, *, correlation: bool, receive: bool
     ) -> Operation[ReceivedMessage]:
-        """Look at the first message with an identifier or a correlation identifier, or take it."""
+        """Peek at or receive the first message with an identifier or a correlation identifier."""
         while True:
             handle = yield from (self.opened("receive") if receive else self.opened_to_read())
             lookup_id = yield from self.backend.find_message(
@@ -398,7 +398,7 @@ class QueueLogic:
                     raise
 
     def release(self, held: "Held", *, taken: bool) -> Operation[None]:
-        """Remove a message that was held, or put it back in place; return when that is done."""
+        """Remove a held message, or put it back in place; return when that is done."""
         if held.handle.channel is self.backend.channel:
             if taken:
                 self.remove(held.handle, [held.message])
@@ -422,7 +422,7 @@ class QueueLogic:
     # The second step of a read
 
     def remove(self, handle: Handle, messages: Sequence[ReceivedMessage]) -> None:
-        """Remove for good what the caller has now; nothing waits for it."""
+        """Delete the messages that the caller has now, without waiting."""
         ids = [message.lookup_id for message in messages]
         if self.backend.reconnects:
             self._leaving.update(ids)
@@ -431,7 +431,7 @@ class QueueLogic:
             self.backend.end(handle, ids, delete=True)
 
     def taken_at_loss(self, messages: Sequence[ReceivedMessage]) -> None:
-        """The connection was lost before the removal of these could be asked for."""
+        """The connection was lost before the removal of these could be requested."""
         self._current_channel()
         self._taken_before.update([message.lookup_id for message in messages])
 
@@ -446,7 +446,7 @@ class QueueLogic:
     def not_taken_before(
         self, handle: Handle, messages: list[ReceivedMessage]
     ) -> list[ReceivedMessage]:
-        """Without those that the caller had before a loss: these are removed now."""
+        """Leave out messages that the caller had before a loss: these are removed now."""
         before = self._taken_before
         if not before:
             return messages
@@ -457,7 +457,7 @@ class QueueLogic:
     # Managing
 
     def purge(self, progress: Progress | None, upto: int | None = None) -> Operation[int]:
-        """Delete every message up to a sequence, or all, step by step; return how many."""
+        """Delete every message up to a sequence, or all, step by step; return the count."""
         handle = yield from self.opened(self._taking)
         purged: int = 0
         while True:
@@ -470,7 +470,7 @@ class QueueLogic:
                 return purged
 
     def purge_messages(self, lookup_ids: Sequence[int]) -> Operation[list[int]]:
-        """Purge messages by lookup id; return the lookup ids of those that were there."""
+        """Purge messages by lookup id; return the lookup ids of those that existed."""
         handle = yield from self.opened(self._taking)
         purged: list[int] = []
         for at in range(0, len(lookup_ids), MOVE_MESSAGES):
@@ -480,17 +480,17 @@ class QueueLogic:
 
     @property
     def _taking(self) -> str:
-        """How the queue is opened to take messages out: an outgoing queue is open already."""
+        """The access to take messages out: an outgoing queue is open already."""
         return "receive_admin" if "receive_admin" in self._handles else "receive"
 
     def reject(self, lookup_ids: Sequence[int], transaction: int) -> Operation[None]:
-        """Have messages that a transaction received leave as rejected when it commits."""
+        """Mark messages that a transaction received as rejected, for when it commits."""
         several("lookup_ids", lookup_ids, "lookup ids")
         handle = yield from self.opened(self._taking)
         yield from self.backend.reject_messages(handle, list(lookup_ids), transaction)
 
     def move_target(self, name: str) -> "QueueLogic":
-        """The queue that a move goes to; `;name` is a subqueue of this queue."""
+        """The target queue of a move; `;name` is a subqueue of this queue."""
         return QueueLogic(self.backend, move_target(self.name, name))
 
     def move(
@@ -522,7 +522,7 @@ class QueueLogic:
             new_ids += step.lookup_ids
             if progress is not None and step.moved:
                 progress(moved)
-            # A dry run finds the same messages again.
+            # A dry run would find the same messages again.
             if step.moved < wanted or (dry_run and ids is None):
                 break
         return MoveStep(moved, new_ids)

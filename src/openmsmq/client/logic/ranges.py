@@ -1,4 +1,4 @@
-"""Ranges of a queue by arrival sequence, and staged batches: what pipelines read and write with."""
+"""Ranges of a queue by arrival sequence, and staged batches, for pipelines."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,15 +21,15 @@ STAGE_MESSAGES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class RangeInfo:
-    """What a queue holds, by arrival sequence; 0 where there is none.
+    """The contents of a queue, by arrival sequence; 0 where there is none.
 
     Attributes:
-        incarnation: another one when the queue was deleted and created again.
+        incarnation: differs when the queue was deleted and created again.
         first, last: sequence of the first and the last visible message.
         stable: nothing at or below it becomes visible later.
-        count, bytes: what is visible.
+        count, bytes: of visible messages.
         locked: messages that a reader has taken and not decided on.
-        lock_holders: who has messages locked or not committed yet, and how many.
+        lock_holders: the holders of locked or uncommitted messages, with counts.
     """
 
     incarnation: str
@@ -38,14 +38,14 @@ class RangeInfo:
     last: int
     count: int
     bytes: int
-    # Queue managers of earlier versions tell less.
+    # Queue managers of earlier versions send fewer fields.
     locked: int = 0
     lock_holders: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RangePlan:
-    """A range that ends at `end`; the digest of its ids does not depend on their order.
+    """A range up to `end`; the digest of its ids does not depend on their order.
 
     Attributes:
         lookup_ids: of its messages, from a server that reads by lookup id only; else empty.
@@ -60,7 +60,7 @@ class RangePlan:
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """What one lease moved into the subqueue of a consumer; `done`: the queue has no more."""
+    """Messages that one lease moved into the subqueue of a consumer; `done`: no more are left."""
 
     subqueue: str
     count: int
@@ -69,7 +69,7 @@ class Leased:
 
 
 class Published(NamedTuple):
-    """What a commit of a batch did: whether it was new, and where its messages are.
+    """The result of a commit of a batch: whether it was new, and the place of its messages.
 
     Attributes:
         first, last: their arrival sequences, in the order in which they were staged and without
@@ -90,7 +90,7 @@ class LastBatch(NamedTuple):
 
 
 class BatchCheck(NamedTuple):
-    """Which packets a destination would refuse, by their place, and the bytes of the others."""
+    """The packets that a destination would refuse, by index, and the bytes of the others."""
 
     refused: dict[int, QueueError]
     bytes: int
@@ -104,7 +104,7 @@ class RangesLogic:
         self._requests = queue.backend.ranges
 
     def info(self) -> Operation[RangeInfo]:
-        """First, stable and last sequence, and who holds locks."""
+        """First, stable and last sequence, and the holders of locks."""
         handle = yield from self._queue.opened_to_read()
         return msgspec.convert((yield from self._requests.info(handle)), RangeInfo)
 
@@ -130,7 +130,7 @@ class RangesLogic:
         backwards: bool,
         hidden: bool,
     ) -> Operation[Page]:
-        """Messages after a lookup id, or in front of it, some at a time until there are enough."""
+        """Messages after a lookup id, or before it, some at a time until there are enough."""
         handle = yield from self._queue.opened_to_read()
         messages: list[BrowsedMessage] = []
         more = True
@@ -162,7 +162,7 @@ class RangesLogic:
         return next((each for each in page.messages if each.lookup_id == lookup_id), None)
 
     def acknowledge(self, base: int, upto: int, progress: Progress | None) -> Operation[int]:
-        """Receive a range for good, step by step; return how many messages it was."""
+        """Receive a range, step by step; return the count."""
         handle = yield from self._queue.opened("receive")
         return (
             yield from _in_steps(lambda: self._requests.acknowledge(handle, base, upto), progress)
@@ -175,7 +175,7 @@ class RangesLogic:
         return msgspec.convert(leased, Leased)
 
     def release(self, consumer: str, token: int, progress: Progress | None) -> Operation[int]:
-        """Move what a consumer has back, step by step; return how many messages it was."""
+        """Move the messages of a consumer back, step by step; return the count."""
         handle = yield from self._queue.opened("receive")
         return (
             yield from _in_steps(lambda: self._requests.release(handle, consumer, token), progress)
@@ -188,7 +188,7 @@ class RangesLogic:
 
 
 def _in_steps(step: Callable[[], Operation[Info]], progress: Progress | None) -> Operation[int]:
-    """Take steps until one is the last; return how many messages it was."""
+    """Take steps until one is the last; return the count."""
     count: int = 0
     while True:
         answer = yield from step()
@@ -200,7 +200,7 @@ def _in_steps(step: Callable[[], Operation[Info]], progress: Progress | None) ->
 
 
 class RangeStream:
-    """The blocks of a range as the queue manager streams them."""
+    """The blocks of a range, streamed by the queue manager."""
 
     def __init__(
         self,
@@ -233,7 +233,7 @@ class RangeStream:
         return block
 
     def close(self) -> None:
-        """Drop the blocks that are not wanted any more."""
+        """Drop the blocks that are no longer needed."""
         handle = self._handle
         if handle is not None and not self._ended:
             self._ended = True
@@ -259,7 +259,7 @@ class ProducerLogic:
         *,
         transactional: bool | None,
     ) -> Operation[int]:
-        """Keep messages for a batch; return how many."""
+        """Keep messages for a batch; return the count."""
         queue = self._queues.get(destination)
         if queue is None:
             queue = self._queues[destination] = QueueLogic(self._backend, destination)
@@ -272,7 +272,7 @@ class ProducerLogic:
     def stage_packets(
         self, batch: int, partition: int, attempt: int, destination: str, packets: Iterable[bytes]
     ) -> Operation[int]:
-        """Keep packets that the caller has built for a batch; return how many."""
+        """Keep packets that the caller has built for a batch; return the count."""
         requests = self._backend.ranges
         part: list[bytes] = []
         size = count = 0
@@ -296,7 +296,7 @@ class ProducerLogic:
         received: HeldMessages | None = None,
         lookup_ids: Sequence[int] = (),
     ) -> Operation["Published"]:
-        """Publish a batch, and remove messages that are held in the same step."""
+        """Publish a batch, and remove held messages in the same step."""
         source = None if received is None else received.handle
         result = yield from self._backend.ranges.commit(
             self._name, batch, list(stages), source, list(lookup_ids)
@@ -311,7 +311,7 @@ class ProducerLogic:
     def check(
         self, destination: str, packets: Sequence[bytes], *, queue_bytes: int, manager_bytes: int
     ) -> Operation["BatchCheck"]:
-        """Say which packets a destination would refuse."""
+        """Find the packets that a destination would refuse."""
         result = yield from self._backend.ranges.check_batch(
             destination, list(packets), queue_bytes, manager_bytes
         )
@@ -322,6 +322,6 @@ class ProducerLogic:
         return BatchCheck(refused, result["bytes"])
 
     def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None) -> Operation[None]:
-        """Forget the named stages of a batch, or all."""
+        """Delete the named stages of a batch, or all."""
         named = None if stages is None else list(stages)
         yield from self._backend.ranges.abort(self._name, batch, named)

@@ -1,7 +1,7 @@
-"""Signed packets: the client signs what will be on the wire ([MS-MQQB] 3.1.7.1.4).
+"""Signed packets: the client signs the bytes that will be on the wire ([MS-MQQB] 3.1.7.1.4).
 
 A signature covers the destination, the queue manager that sends, and values that a transaction
-changes. So these are in the packet before it is signed, and the queue manager leaves them alone.
+changes. So these are in the packet before it is signed, and the queue manager does not change them.
 """
 
 from typing import Final, NamedTuple
@@ -65,7 +65,7 @@ _WEB: Final = frozenset((DirectProtocol.HTTP, DirectProtocol.HTTPS))
 
 
 class _SignedFamily(NamedTuple):
-    """What builds messages that differ in label, correlation and body, and how they are signed."""
+    """A template of messages that differ in label, correlation and body, and their signing."""
 
     family: Family
     # None for the signature of SRMP.
@@ -88,10 +88,10 @@ class SignedPacketBuilder:
 
         Args:
             destination: the format name that the queue manager knows the queue by.
-            properties: everything that is the same in messages of one template.
+            properties: all properties shared by messages of one template.
 
         Raises:
-            ValueError: a property does not fit; the text names it.
+            ValueError: a property is invalid; the text names it.
             ConfigError: the certificate or its key cannot be used.
         """
         body, body_type = message.encoded_body()
@@ -151,7 +151,7 @@ class SignedPacketBuilder:
         return _SignedFamily(Family(template), version, algorithm, key)
 
     def _security(self, key: SigningKey, signature: bytes, *, srmp: bool) -> SecurityHeader:
-        # [MS-MQQB] 3.1.5.8.3: a SID counts with a certificate that the directory has for it only.
+        # [MS-MQQB] 3.1.5.8.3: a SID is accepted only with a certificate known to the directory.
         sid = self._sender.sid if self._sender.directory else b""
         kind = SenderIdType.SID if sid else SenderIdType.NONE
         certificate = key.certificate
@@ -175,7 +175,7 @@ class SignedPacketBuilder:
 
 
 def _names(destination: str) -> tuple[SingleFormatName, ...]:
-    """The names that a message goes to."""
+    """The destination names of a message."""
     name = parse_format_name(destination)
     return name.elements if isinstance(name, MultipleElementFormatName) else (name,)
 
@@ -191,14 +191,14 @@ def _check_srmp(message: Message, names: tuple[SingleFormatName, ...]) -> None:
     """[MC-MQSRM] 2.2.7: SRMP has a signature of its own, with SHA-1.
 
     Raises:
-        ValueError: the message cannot be signed so.
+        ValueError: the message cannot be signed in this form.
     """
     other = next((name for name in names if not _is_srmp(name)), None)
     if other is not None:
         raise ValueError(f"sign: no signature is for SRMP and for {other}; send it twice")
     if message.sign not in (True, XML):
         raise ValueError(f"sign: messages to {names[0]} have {XML!r}, not {message.sign!r}")
-    # The default stands for the best that there is.
+    # The default is the strongest one.
     if message.hash_algorithm not in (DEFAULT_HASH_NAME, "sha1"):
         raise ValueError(f"hash_algorithm: SRMP signs with sha1, not {message.hash_algorithm}")
 
@@ -208,7 +208,7 @@ def _is_list(name: SingleFormatName) -> bool:
 
 
 def _is_one(names: tuple[SingleFormatName, ...]) -> bool:
-    """Whether the packet has its destination; the queue manager writes that of each copy."""
+    """Whether the packet has its destination; else the queue manager adds that of each copy."""
     return len(names) == 1 and not _is_list(names[0])
 
 
@@ -216,7 +216,7 @@ def _version(*, wanted: bool | str, several: bool) -> SignatureVersion:
     """The version of the signature.
 
     Raises:
-        ValueError: there is none of this name, or it does not go with several queues.
+        ValueError: it is unknown, or does not support several queues.
     """
     if wanted is True:
         return SignatureVersion.SIG30 if several else SignatureVersion.SIG20
@@ -236,7 +236,7 @@ def _algorithm(name: str) -> HashAlgorithm:
 
 
 def _signature_offset(message: UserMessage, version: SignatureVersion | None, size: int) -> int:
-    """Where the signature stands in the packet."""
+    """The offset of the signature in the packet."""
     trailing = message.trailing
     if version is SignatureVersion.SIG30 and trailing is not None:
         # The last part of the last header.

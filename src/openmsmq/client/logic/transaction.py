@@ -17,7 +17,7 @@ class TransactionLogic:
         self._channel: Final[Channel] = backend.channel
         self.open = True
         self._number: Final = backend.begin_transaction()
-        # What stands for it on other machines that take part.
+        # Its numbers on other machines that take part.
         self._enlisted: dict[Backend, int] = {}
 
     @classmethod
@@ -35,7 +35,7 @@ class TransactionLogic:
 
     @property
     def number(self) -> int:
-        """What stands for it in requests.
+        """Its number in requests.
 
         Raises:
             QueueError: it is over.
@@ -51,10 +51,10 @@ class TransactionLogic:
         return self._number
 
     def number_on(self, backend: Backend) -> int:
-        """What stands for it in requests on this backend.
+        """Its number in requests on this backend.
 
         Raises:
-            ValueError: it belongs to another one.
+            ValueError: it belongs to another backend.
         """
         number = self.number
         if backend is self._backend:
@@ -75,7 +75,7 @@ class TransactionLogic:
     def enlist(
         self, backend: Backend, identifier: bytes, token: bytes, name: str
     ) -> Operation[None]:
-        """Let another machine take part; `name` is of a queue there."""
+        """Enlist another machine; `name` is of a queue there."""
         self._enlisted[backend] = yield from backend.enlist(identifier, token, name)
 
     def end(self, *, commit: bool) -> Operation[None]:
@@ -83,7 +83,7 @@ class TransactionLogic:
 
         Raises:
             QueueError: something in it was refused; then all of it is undone.
-            ConnectionLost: whether it was committed is not known.
+            ConnectionLost: whether it was committed is unknown.
         """
         number = self.number
         self.open = False
@@ -108,7 +108,7 @@ class OwnTransaction(Protocol):
     """A transaction of either client."""
 
     def _number_on(self, backend: Backend) -> int:
-        """What stands for it in requests on this backend."""
+        """Its number in requests on this backend."""
 
 
 def spans(transaction: OwnTransaction | None, backend: Backend) -> bool:
@@ -118,7 +118,7 @@ def spans(transaction: OwnTransaction | None, backend: Backend) -> bool:
 
 
 def open_transaction_number(transaction: OwnTransaction | None, backend: Backend) -> int:
-    """The number that stands for a transaction in requests; 0 for none.
+    """The number of a transaction in requests; 0 for none.
 
     Raises:
         TypeError: not a transaction.
@@ -134,7 +134,7 @@ def open_transaction_number(transaction: OwnTransaction | None, backend: Backend
 
 
 def transaction_number(transaction: OwnTransaction | str | None, backend: Backend) -> int:
-    """The number that stands for a transaction in requests; "single" is one for a send alone.
+    """The number of a transaction in requests; "single" is one for a send alone.
 
     Raises:
         TypeError: neither a transaction nor "single".
