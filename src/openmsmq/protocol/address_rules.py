@@ -1,14 +1,14 @@
-"""From which addresses other machines may connect: networks that are allowed, and denied ones."""
+"""The addresses from which other machines may connect: allowed and denied networks."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 
 class AddressRules:
-    """Decides about addresses; a denied network counts more than an allowed one.
+    """Decides about addresses; a denied network has precedence over an allowed one.
 
     Args:
-        allowed: networks in the notation 10.1.0.0/16; none stands for all addresses.
+        allowed: networks in the notation 10.1.0.0/16; empty allows all addresses.
         denied: networks that are refused in any case.
 
     Raises:
@@ -22,7 +22,7 @@ class AddressRules:
         self._denied = list(map(parse_network, denied))
 
     def allow(self, address: str) -> bool:
-        """Whether a machine with this address may connect; text that is no address may not."""
+        """Whether a machine with this address may connect; invalid text may not."""
         if not self._allowed and not self._denied:
             return True
         try:

@@ -1,4 +1,4 @@
-"""What the engine and a protocol that carries messages to other machines expect of each other."""
+"""The interface between the engine and a protocol that carries messages to other machines."""
 
 from collections.abc import Callable
 from typing import Any, Final, Protocol
@@ -32,11 +32,11 @@ CARRIER_EVENTS: Final = frozenset(
         *(ConnectionActiveChanged, FlowControlChanged, Stopped),
     )
 )
-"""The events that the engine hands to carriers."""
+"""The events that the engine passes to carriers."""
 
 
 class Gate(Protocol):
-    """Holds what may not be said before a batch is on disk."""
+    """Holds effects until a batch is on disk."""
 
     @property
     def durable_number(self) -> int:
@@ -54,20 +54,20 @@ class Carrier(Protocol):
 
     @property
     def carries(self) -> frozenset[Transport]:
-        """The transports that it is."""
+        """The transports of this carrier."""
 
     def core_event(self, event: Event, *, now: float) -> None:
         """One of `CARRIER_EVENTS` happened in the queue manager."""
 
     @property
     def waits_for_disk(self) -> bool:
-        """Whether `durable` has something to do."""
+        """Whether `durable` has work."""
 
     def durable(self, *, now: float) -> None:
-        """More batches are on disk, and what waited for them at the gate was released."""
+        """More batches are on disk, and effects that waited for them at the gate were released."""
 
     def next_timer(self) -> float | None:
-        """When `handle_timer` is to be called next."""
+        """The time at which `handle_timer` must be called next."""
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""

@@ -1,4 +1,4 @@
-"""Timers that keep tables small: what was received long ago, and unused streams."""
+"""Timers that keep tables small: old identifiers of messages, and unused streams."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STREAM_TIMER: Final = "stream cleanup timer"
 
 
 class Cleanup:
-    """Each timer runs as long as its table has something to clean.
+    """Each timer runs as long as its table has entries to clean.
 
     Args:
-        history_seconds: how long the identifiers of received messages are known.
-        stream_seconds: how often streams that nothing needs any more are looked for.
+        history_seconds: the time for which the identifiers of received messages are kept.
+        stream_seconds: the interval of the search for unused streams.
     """
 
     __slots__ = ("_history_seconds", "_manager", "_running", "_stream_seconds", "_timers")
@@ -38,7 +38,7 @@ class Cleanup:
         self._running: set[str] = set()
 
     def start(self, now: float) -> None:
-        """Start what does not run, after something was received or recovered."""
+        """Start stopped timers, after messages were received or recovered."""
         incoming = self._manager.incoming
         # [MS-MQQB] 3.1.2.8.
         if incoming.has_history:
@@ -52,7 +52,7 @@ class Cleanup:
             self._timers.set(timer, deadline)
 
     def timer(self, timer: object, now: float) -> None:
-        """A timer is over: clean, and go on if something is left."""
+        """A timer is over: clean, and restart it if entries are left."""
         if timer == HISTORY_TIMER:
             self._manager.incoming.forget_old_history(self._history_seconds)
             self._running.discard(HISTORY_TIMER)

@@ -1,4 +1,4 @@
-"""Outgoing queues and the sessions that carry them: which one, since when, and what it sends."""
+"""Carrying: the session of each outgoing queue, and sending through it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Carrying:
     Args:
         transfers: the outgoing queues.
         finder: makes and finds sessions.
-        connections: is told which connection has something to send.
+        connections: notified of connections that have output.
         waiting: connections to look at after the next flush.
     """
 
@@ -93,7 +93,7 @@ class Carrying:
                 self.pump(connection, now)
 
     def _leave_old_way(self, transfer: Transfer, connection: PeerConnection) -> bool:
-        """Use a session no more if the directory has changed, and the way with it."""
+        """Leave the session if the directory has changed, and the route with it."""
         if transfer.destination == GUID_NULL:
             return False
         outgoing = self._manager.outgoing
@@ -113,7 +113,7 @@ class Carrying:
         return True
 
     def paused(self, queue: Queue) -> None:
-        """An outgoing queue is not to send for now."""
+        """An outgoing queue must not send for now."""
         transfer = self._transfers.find_transfer(queue)
         if transfer is not None and transfer.connection is not None:
             transfer.connection.session.announce_pause()
@@ -136,7 +136,7 @@ class Carrying:
         session = connection.session
         host = connection.link.hop.host if connection.link is not None else connection.address
         transfer.outgoing.next_hops = (NextHop(host, session.remote_guid, connection.address),)
-        # Behind a direct name is the queue manager that answers there.
+        # A direct name leads to the queue manager that answers there.
         destination = transfer.destination
         outgoing = self._manager.outgoing
         outgoing.set_destination(
@@ -154,13 +154,13 @@ class Carrying:
                 if self._leave_old_way(transfer, connection):
                     self.available(transfer.queue, now)
         self.pump(connection, now)
-        # Others may have waited for this queue manager, too.
+        # Other queues may have waited for this queue manager, too.
         for transfer in self._finder.leading_to(connection):
             if transfer.connection is None:
                 self.available(transfer.queue, now)
 
     def detach(self, connection: PeerConnection, reason: CloseReason, now: float) -> None:
-        """What a session did not deliver goes back in place; its queues look for another one."""
+        """Undelivered messages of a session go back in place; its queues look for another one."""
         outgoing = self._manager.outgoing
         link = connection.link
         transfers = list(connection.transfers)
@@ -202,7 +202,7 @@ class Carrying:
         self._connections.update(connection)
 
     def go_on(self, connection: PeerConnection, now: float) -> None:
-        """There is room again: send what found none before."""
+        """There is room again: send messages that had found none."""
         if connection.full:
             self.pump(connection, now)
         else:
@@ -219,13 +219,13 @@ class Carrying:
     # Timers
 
     def link_timer(self, link: HopLink, now: float) -> None:
-        """A link tries again to connect, or its queues look for another way."""
+        """A link retries its connection, or its queues look for another route."""
         for transfer in self._finder.timer(link, now=now):
             self.available(transfer.queue, now)
         self._finder.rest_if_passed_over(link, now=now)
 
     def transfer_timer(self, transfer: Transfer, now: float) -> None:
-        """Messages are due to be sent again, or a destination to be looked for again."""
+        """Messages are due to be sent again, or a destination to be looked up again."""
         resend_at = transfer.stream.resend_at
         if resend_at is not None and resend_at <= now:
             transfer.stream.resend_due()

@@ -1,4 +1,4 @@
-"""The connections of one queue manager: who may connect, their window, and what is ready."""
+"""The connections of one queue manager: their limits, their windows, and pending output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .settings import BinarySettings
 
 WINDOW_TIMER: Final = "window"
-# How many connections of a peer over its limit are held until they ask, to be told so.
+# The number of connections over the limit of a peer that are held until they ask, to be refused.
 _TOLD_REFUSALS: Final = 16
 
 
@@ -37,25 +37,25 @@ class Connections:
         self._settings = settings
         self._timers = timers
         self.by_number: dict[int, PeerConnection] = {}
-        # Those that may have something to send.
+        # Connections that may have output.
         self.ready: set[int] = set()
         self.window = settings.window_size
         self._addresses = AddressRules(settings.allowed_addresses, settings.denied_addresses)
 
     @property
     def full(self) -> bool:
-        """Whether there are as many as there may be."""
+        """Whether the limit of connections is reached."""
         return len(self.by_number) >= self._settings.max_connections
 
     def held_by(self, address: str) -> int:
-        """How many connections a peer has made from an address."""
+        """The number of connections that a peer has opened from an address."""
         return sum(
             connection.address == address and connection.link is None
             for connection in self.by_number.values()
         )
 
     def admit(self, address: str, count: int) -> bool:
-        """Whether an address with so many connections may make one, be it only to be refused."""
+        """Whether an address with this number of connections may open one, even to be refused."""
         return not (
             self._manager.hardened
             or self.full
@@ -64,7 +64,7 @@ class Connections:
         )
 
     def add(self, connection: PeerConnection) -> None:
-        """A connection was made."""
+        """A connection was opened."""
         self.by_number[connection.number] = connection
         self.update(connection)
 
@@ -75,13 +75,13 @@ class Connections:
         self._timers.set(connection, None)
 
     def take_ready(self) -> list[int]:
-        """Those that have got something to send since the last call."""
+        """Connections that have got output since the last call."""
         ready = sorted(self.ready)
         self.ready.clear()
         return ready
 
     def update(self, connection: PeerConnection) -> None:
-        """Note the next timer of a connection, and whether it has data to send."""
+        """Record the next timer of a connection, and whether it has data to send."""
         session = connection.session
         if session.closed:
             return
@@ -93,14 +93,14 @@ class Connections:
         self._timers.set(connection, min(time for time in times if time is not None))
 
     def may_order_ack(self, connection: PeerConnection) -> bool:
-        """Whether an order acknowledgment may leave over a connection now."""
+        """Whether an order acknowledgment may be sent on a connection now."""
         depends = self._manager.outgoing.new_identifiers_depend_on
         return connection.session.room > 0 and not depends
 
     # The window
 
     def throttle(self, now: float, *, throttled: bool) -> None:
-        """There is no room, or there is again: one message at a time, then ever more."""
+        """There is no room, or there is again: one message at a time, then more and more."""
         if throttled:
             self._set_window(1)
             self._timers.set(WINDOW_TIMER, None)

@@ -1,4 +1,4 @@
-"""Private bodies are encrypted when they are sent ([MS-MQQB] 3.1.7.1.5), never in the store."""
+"""Encryption of private bodies when they are sent ([MS-MQQB] 3.1.7.1.5), never in the store."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Encrypting:
         self._timers = timers
 
     def encrypt(self, transfer: Transfer, departure: Departure, *, now: float) -> None:
-        """Encrypt what must be; the departure ends before the first message that cannot be.
+        """Encrypt bodies as required; the departure ends before the first message that cannot be.
 
         That message is given up, and those after it go back in place: in a sequence another
-        message is in front of them now.
+        message precedes them now.
         """
         packets = departure.packets
         tokens = departure.tokens
@@ -70,7 +70,7 @@ class Encrypting:
                 Hresult.MQ_ERROR_COMPUTER_DOES_NOT_SUPPORT_ENCRYPTION,
                 "this queue manager does not encrypt",
             )
-        # [MS-MQQB] 3.1.7.1.5: the keys of a queue manager are found by its GUID.
+        # [MS-MQQB] 3.1.7.1.5: the keys of a queue manager are looked up by its GUID.
         name = parse_format_name(transfer.outgoing.destination_format_name)
         if not isinstance(name, (PrivateFormatName, PublicFormatName)):
             raise CannotEncrypt(

@@ -1,4 +1,4 @@
-"""What sessions and the protocol as a whole tell those who drive them."""
+"""Events of sessions and of the protocol for their drivers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from openmsmq.wire.message.user_message_run import UserMessageRun
 
 
 class CloseReason(StrEnum):
-    """Why a session ended; the words are for logs, counters and people."""
+    """Why a session ended; the texts are for logs, counters and users."""
 
     BAD_VERSION = "bad version"
     BAD_SIGNATURE = "bad signature"
@@ -34,7 +34,7 @@ class CloseReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEvent:
-    """Something that happened in a session."""
+    """An event of a session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class MessagesReceived(SessionEvent):
 class MessagesAcknowledged(SessionEvent):
     """The tokens of messages that the peer has.
 
-    `received` are all that are counted as received now, `express` those of them that are express,
+    `received` are all that are acknowledged as received now, `express` the express ones of them,
     `recoverable` the recoverable ones that are on the disk of the peer.
     """
 
@@ -69,7 +69,7 @@ class MessagesAcknowledged(SessionEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed(SessionEvent):
-    """The session is over: close the connection once what is to be sent has left."""
+    """The session is over: close the connection once its output has left."""
 
     reason: CloseReason
     detail: str = ""
@@ -86,7 +86,7 @@ class Connect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendPing:
-    """Resolve the host and send the datagram; hand what comes back to `ping_response`.
+    """Resolve the host and send the datagram; pass the answer to `ping_response`.
 
     If the host cannot be resolved, call `connect_failed` with the same connection.
     """
@@ -99,7 +99,7 @@ class SendPing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disconnect:
-    """Send this last data on the connection, then close it; its number means nothing any more."""
+    """Send this last data on the connection, then close it; its number is invalid afterwards."""
 
     connection: int
     reason: CloseReason

@@ -1,6 +1,6 @@
 """The first packets of a session: EstablishConnection, ConnectionParameters ([MS-MQQB] 3.1.5.3-4).
 
-The table at the end says what each side takes in which state; anything else is out of order.
+The table at the end lists what each side accepts in which state; other packets are out of order.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class SessionState(StrEnum):
 
 
 class Step(NamedTuple):
-    """What follows from a packet: an answer, the next state, or the end for a reason."""
+    """The result of a packet: an answer, the next state, or the end for a reason."""
 
     state: SessionState
     answer: bytes = b""
@@ -47,14 +47,14 @@ class Step(NamedTuple):
 
 
 class Handshake:
-    """What both sides find out about each other before the session is open.
+    """The facts that both sides exchange before the session is open.
 
     Args:
         guid: of our own queue manager.
         remote_guid: the queue manager that must answer an initiator; GUID_NULL takes any.
-        pinged: whether a Ping Request went before.
-        refuse: whether an acceptor turns the initiator away.
-        window_size: what we tell the peer.
+        pinged: whether a Ping Request was sent before.
+        refuse: whether an acceptor refuses the initiator.
+        window_size: the window announced to the peer.
     """
 
     __slots__ = (
@@ -103,10 +103,10 @@ class Handshake:
     def receive(
         self, state: SessionState, packet_type: InternalPacketType, packet: bytes, now: float
     ) -> Step | None:
-        """Take the next packet; None when it is out of order.
+        """Process the next packet; None when it is out of order.
 
         Raises:
-            MalformedPacket: it is not what it says it is.
+            MalformedPacket: its contents are invalid.
         """
         handler = _HANDLERS.get((state, packet_type))
         return handler(self, packet, now) if handler is not None else None

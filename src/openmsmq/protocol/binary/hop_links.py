@@ -1,4 +1,4 @@
-"""HopLink: the way to one next hop, over one connection after the other ([MS-MQQB] 3.1.5.2)."""
+"""HopLink: successive connections to one next hop ([MS-MQQB] 3.1.5.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class HopLinkState(Enum):
-    """How far the way to a next hop is; WAITING is the SessionState WAITING_RECONNECT."""
+    """The state of a link; WAITING is the SessionState WAITING_RECONNECT."""
 
     IDLE = "idle"
     PINGING = "pinging"
@@ -23,7 +23,7 @@ class HopLinkState(Enum):
 
 
 class HopLinkInput(Enum):
-    """What happens to a hop link."""
+    """An input of a hop link."""
 
     PING = "messages wait, and a ping asks first whether a session would be accepted"
     CONNECT = "messages wait"
@@ -36,7 +36,7 @@ class HopLinkInput(Enum):
 
 
 class HopLinkAction(Enum):
-    """What to do then."""
+    """An action of a hop link."""
 
     NOTHING = "nothing"
     SEND_PING = "send a ping"
@@ -71,7 +71,7 @@ _CHANGES: Final[_Rows] = {
     (_S.DUE, _In.REST): (_S.IDLE, _Act.REST),
     (_S.IDLE, _In.REST): (_S.IDLE, _Act.REST),
 }
-# Whatever is not in the table above changes nothing.
+# Inputs missing in the table above change nothing.
 HOP_LINK_TABLE: Final[_Rows] = {
     (state, link_input): _CHANGES.get((state, link_input), (state, _Act.NOTHING))
     for state in HopLinkState
@@ -80,14 +80,14 @@ HOP_LINK_TABLE: Final[_Rows] = {
 
 
 class HopLink:
-    """The connection to one next hop that is made when messages wait for it."""
+    """The connection to one next hop, opened when messages wait for it."""
 
     __slots__ = ("connection", "hop", "pinged", "retry_at", "state", "transfers")
 
     def __init__(self, hop: NextHop) -> None:
         self.hop = hop
         self.state = HopLinkState.IDLE
-        # The number of the connection that is being made or used; 0 for none.
+        # The number of the connection in progress or in use; 0 for none.
         self.connection = 0
         self.pinged = False
         self.retry_at: float | None = None
@@ -95,11 +95,11 @@ class HopLink:
         self.transfers: dict[Transfer, None] = {}
 
     def step(self, what: HopLinkInput) -> HopLinkAction:
-        """Something happens; what to do then."""
+        """Process an input; return the action."""
         self.state, action = HOP_LINK_TABLE[self.state, what]
         return action
 
     @property
     def has_work(self) -> bool:
-        """Whether messages wait that may leave."""
+        """Whether messages that may leave are waiting."""
         return any(transfer.stream.has_work for transfer in self.transfers)

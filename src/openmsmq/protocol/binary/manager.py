@@ -1,13 +1,13 @@
 """BinaryProtocol: all sessions and outgoing queues of one queue manager, without sockets.
 
-How to drive it
-    Say what time it is with `manager.set_time` first, then call one of the methods below with the
+How to use it
+    Set the time with `manager.set_time` first, then call one of the methods below with the
     same `now`. Afterwards
 
-    - do what `next_event` says: `Connect`, `SendPing`, `Disconnect`;
+    - carry out `next_event`: `Connect`, `SendPing`, `Disconnect`;
     - write `data_to_send(connection)` for each connection in `take_ready()`, again and again until
-      it is empty: more is given only when the last was taken;
-    - let the engine do the rest: it calls `core_event`, `durable`, `next_timer` and
+      it is empty: more is returned only when the last was taken;
+    - leave the rest to the engine: it calls `core_event`, `durable`, `next_timer` and
       `handle_timer` (see `openmsmq.protocol.carrier`).
 
     A connection is a number. It comes from `accept`, or with `Connect` (then `connected` or
@@ -79,7 +79,7 @@ class BinaryProtocol:
 
     Args:
         manager: the queue manager; started, so that its queues are known.
-        gate: holds acknowledgments until what they acknowledge is on disk.
+        gate: holds acknowledgments until the acknowledged messages are on disk.
         settings: timers, windows and limits.
         encryption: encrypts bodies; without it messages that ask for encryption are given up.
     """
@@ -100,7 +100,7 @@ class BinaryProtocol:
         self._transfers = OutgoingTransfers(manager, self.settings, self._encrypting)
         self._connections = Connections(manager, self.settings, self._timers)
         self._finder = SessionFinder(manager, self.settings, self._timers, self._events)
-        # Connections to look at after the next flush.
+        # Connections to process after the next flush.
         self._waiting: set[PeerConnection] = set()
         self._receiver = Receiver(manager, gate, self._transfers.streams, self._waiting)
         self._carrying = Carrying(
@@ -167,7 +167,7 @@ class BinaryProtocol:
         return number
 
     def connected(self, number: int, address: str, *, now: float) -> None:
-        """A connection that `Connect` asked for is made, to this address."""
+        """A connection requested by `Connect` is open, to this address."""
         link = self._finder.connected(number, address, now=now)
         if link is None:
             self._events.append(Disconnect(connection=number, reason=CloseReason.OFFLINE))
@@ -194,11 +194,11 @@ class BinaryProtocol:
         self._connections.add(connection)
 
     def connect_failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
-        """A connection that `Connect` or `SendPing` asked for cannot be made."""
+        """A connection requested by `Connect` or `SendPing` failed."""
         self._finder.failed(number, status, now=now)
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
-        """Bytes came over a connection."""
+        """Bytes arrived on a connection."""
         connection = self._connections.by_number.get(number)
         if connection is not None:
             connection.session.receive_data(data, now=now)
@@ -222,7 +222,7 @@ class BinaryProtocol:
         return data
 
     def may_read(self, number: int) -> bool:
-        """Whether to read on from a connection; ask again after `durable`."""
+        """Whether to resume reading from a connection; ask again after `durable`."""
         connection = self._connections.by_number.get(number)
         return connection is None or (
             self._receiver.backlog.of(connection.address) <= self.settings.max_peer_bytes
@@ -231,11 +231,11 @@ class BinaryProtocol:
 
     @property
     def outputs(self) -> tuple[Collection[object], ...]:
-        """Events, and connections that may have something to send; the same collections always."""
+        """Events, and connections that may have output; the same collections always."""
         return self._events, self._connections.ready
 
     def take_ready(self) -> list[int]:
-        """The connections that have got something to send since the last call."""
+        """The connections that have got output since the last call."""
         return self._connections.take_ready()
 
     def next_event(self) -> Event | None:
@@ -245,20 +245,20 @@ class BinaryProtocol:
     # Pings
 
     def ping_request(self, datagram: bytes) -> bytes | None:
-        """The answer to a datagram that came to the ping port, if it gets one."""
+        """The answer to a datagram received on the ping port, if there is one."""
         if not self.settings.answer_ping or self._manager.hardened:
             return None
         refuse = self._finder.offline or self._connections.full
         return answer_ping(datagram, self._manager.identifier, refuse=refuse)
 
     def ping_response(self, datagram: bytes, *, now: float) -> None:
-        """A datagram came to the port from which a ping was sent."""
+        """A datagram arrived on the port from which a ping was sent."""
         self._finder.ping_response(datagram, now=now)
 
     # The queue manager
 
     def core_event(self, event: CoreEvent, *, now: float) -> None:
-        """Something happened in the queue manager."""
+        """An event of the queue manager."""
         if isinstance(event, OutgoingAvailable):
             self._carrying.available(event.queue, now, event.depends)
         elif isinstance(event, QueuePaused):
@@ -278,11 +278,11 @@ class BinaryProtocol:
 
     @property
     def waits_for_disk(self) -> bool:
-        """Whether connections wait with messages or acknowledgments for their batch."""
+        """Whether connections have messages or acknowledgments that wait for their batch."""
         return bool(self._waiting)
 
     def durable(self, *, now: float) -> None:
-        """More batches are on disk, and what waited for them at the gate was released."""
+        """More batches are on disk, and effects that waited for them at the gate were released."""
         waiting = sorted(self._waiting, key=_number)
         self._waiting.clear()
         for connection in waiting:
@@ -292,7 +292,7 @@ class BinaryProtocol:
             else:
                 self._connections.update(connection)
 
-    # What people ask for
+    # Queries and administration
 
     @property
     def protocol(self) -> str:
@@ -311,7 +311,7 @@ class BinaryProtocol:
         return map(session_info, list(self._connections.by_number.values()))
 
     def traffic(self) -> Iterator[Traffic]:
-        """What came and went over every session."""
+        """The traffic of every session."""
         return map(session_traffic, list(self._connections.by_number.values()))
 
     def hang_up(self, number: int) -> bool:
@@ -326,12 +326,12 @@ class BinaryProtocol:
     # Outgoing queues
 
     def outgoing(self, *, now: float) -> list[OutgoingStatus]:
-        """Every outgoing queue that this protocol serves, as people see it."""
+        """The status of every outgoing queue that this protocol serves."""
         statuses = [self.outgoing_status(queue, now=now) for queue in self._manager.outgoing.queues]
         return [status for status in statuses if status is not None]
 
     def outgoing_status(self, queue: Queue, *, now: float) -> OutgoingStatus | None:
-        """One outgoing queue, and its OutgoingTransferInfo brought up to date."""
+        """One outgoing queue, with its OutgoingTransferInfo updated."""
         transfer = self._transfers.find_transfer(queue)
         if transfer is None:
             return None
@@ -348,7 +348,7 @@ class BinaryProtocol:
     # Sessions
 
     def _process(self, connection: PeerConnection, now: float) -> None:
-        """Do what the events of a session ask for."""
+        """Process the events of a session."""
         while (event := connection.session.next_event()) is not None:
             if isinstance(event, MessagesReceived):
                 self._receiver.receive(connection, event, now=now)
@@ -365,7 +365,7 @@ class BinaryProtocol:
         self._connections.update(connection)
 
     def received(self, read: object, received: Received, *, now: float) -> None:
-        """Messages that waited for checks were dealt with."""
+        """Messages that waited for checks were processed."""
         assert isinstance(read, Arrived)  # noqa: S101
         self._receiver.settle(read, received, now=now)
         self._process(read.connection, now)
@@ -388,11 +388,11 @@ class BinaryProtocol:
     # Timers
 
     def next_timer(self) -> float | None:
-        """The monotonic time at which `handle_timer` is to be called next."""
+        """The monotonic time at which `handle_timer` must be called next."""
         return self._timers.next()
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""
         for owner in self._timers.take_due(now):
             if isinstance(owner, PeerConnection):
                 self._connection_timer(owner, now)

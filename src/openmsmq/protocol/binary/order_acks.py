@@ -1,4 +1,4 @@
-"""When an OrderAck is sent: soon, for several messages at once ([MS-MQQB] 3.1.1.6.2)."""
+"""The timing of OrderAcks: soon, one for several messages ([MS-MQQB] 3.1.1.6.2)."""
 
 from collections import OrderedDict
 from uuid import UUID
@@ -13,7 +13,7 @@ from .settings import BinarySettings
 
 
 class Reached:
-    """How far a stream is once batch `depends` is on disk."""
+    """The progress of a stream once batch `depends` is on disk."""
 
     __slots__ = ("depends", "number", "sequence")
 
@@ -29,19 +29,19 @@ class OrderAckTimer:
     __slots__ = ("_held", "_reached", "deadline", "destination", "last_sent", "speaker")
 
     def __init__(self, destination: QueueAddress, speaker: UUID, last_sent: float) -> None:
-        # The order queue of the sender, and in whose name it is told.
+        # The order queue of the sender, and the queue manager that acknowledges.
         self.destination = destination
         self.speaker = speaker
         self.deadline = 0.0
         # LastOrderAckSendTime.
         self.last_sent = last_sent
-        # What the stream has reached on disk and is not acknowledged yet.
+        # The progress on disk that is not acknowledged yet.
         self._reached: Reached | None = None
-        # What it reached last and is not on disk yet.
+        # The last progress that is not on disk yet.
         self._held: Reached | None = None
 
     def hold(self, gate: Gate, depends: int, progress: StreamProgress) -> None:
-        """Acknowledge how far the stream got once batch `depends` is on disk."""
+        """Acknowledge the progress of the stream once batch `depends` is on disk."""
         pending = self._held
         if pending is not None and pending.depends == depends:
             pending.sequence = progress.sequence
@@ -56,7 +56,7 @@ class OrderAckTimer:
             self._held = None
 
     def take(self) -> OrderAck | None:
-        """What may be acknowledged anew."""
+        """The progress that may be acknowledged."""
         reached, self._reached = self._reached, None
         if reached is None or not reached.number:
             return None
@@ -64,12 +64,12 @@ class OrderAckTimer:
 
     @property
     def waits(self) -> bool:
-        """Whether something is not on disk yet."""
+        """Whether some progress is not on disk yet."""
         return self._held is not None
 
 
 class OrderAckSchedule:
-    """The timers of all streams that come in through one session, which began at `now`."""
+    """The timers of all streams received on one session, which began at `now`."""
 
     __slots__ = ("_began", "_gate", "_sent", "_settings", "running")
 
@@ -77,14 +77,14 @@ class OrderAckSchedule:
         self._settings = settings
         self._gate = gate
         self._began = now
-        # Every timer runs equally long, so that the one that was started first ends first.
+        # All timers run equally long, so that the one started first ends first.
         self.running: OrderedDict[bytes, OrderAckTimer] = OrderedDict()
-        # LastOrderAckSendTime of streams without a timer, the latest at the end. Those are left
-        # out for which it is so long ago that it makes no difference.
+        # LastOrderAckSendTime of streams without a timer, the latest at the end. Times so old that
+        # they make no difference are left out.
         self._sent: OrderedDict[bytes, float] = OrderedDict()
 
     def received(self, progress: StreamProgress, *, depends: int, now: float) -> None:
-        """Messages of a stream came, accepted or not; acknowledge them in a while."""
+        """Messages of a stream arrived, accepted or not; acknowledge them after a delay."""
         key = progress.stream.key
         timer = self.running.get(key)
         if timer is None:
@@ -106,9 +106,9 @@ class OrderAckSchedule:
         return None
 
     def take_due(self, limit: int, *, now: float) -> list[tuple[OrderAck, OrderAckTimer]]:
-        """The acknowledgments to send now, up to a limit, with the timers that say where to.
+        """The acknowledgments to send now, up to a limit, with the timers that have the addresses.
 
-        One whose messages are not on disk yet is looked at again after the same time.
+        A timer whose messages are not on disk yet runs again for the same time.
         """
         due: list[tuple[OrderAck, OrderAckTimer]] = []
         while len(due) < limit:
@@ -128,6 +128,6 @@ class OrderAckSchedule:
         return due
 
     def _forget(self, limit: float) -> None:
-        """Drop what is known of streams that were acknowledged before."""
+        """Drop the records of streams that were acknowledged long ago."""
         while self._sent and next(iter(self._sent.values())) <= limit:
             self._sent.popitem(last=False)

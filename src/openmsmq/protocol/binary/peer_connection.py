@@ -1,4 +1,4 @@
-"""What the protocol knows of one connection beside its session."""
+"""The record of one connection, besides its session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PeerConnection:
-    """One connection with its session; `link` is None for one that a peer made."""
+    """One connection with its session; `link` is None for one opened by a peer."""
 
     __slots__ = (
         "address",
@@ -50,14 +50,14 @@ class PeerConnection:
         # RemoteQMAddress.
         self.address = address
         self.link = link
-        # Where its messages go in, in their order.
+        # The inlet of its messages.
         self.inlet = inlet
         self.order_acks = OrderAckSchedule(settings, gate, now)
-        # What arrived last and waits for the disk.
+        # The last read that waits for the disk.
         self.arrived: Arrived | None = None
         # Whether messages wait until there is room in the window or the output.
         self.full = False
-        # The outgoing queues that send through this session, in the order they came.
+        # The outgoing queues that send through this session, in the order of their arrival.
         self.transfers: dict[Transfer, None] = {}
 
     @property

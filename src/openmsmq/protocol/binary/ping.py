@@ -18,7 +18,7 @@ class PingRequests:
         self._server_class = server_class
         # PingCookie: 0 at the start, so the first request carries 1.
         self._cookie = 0
-        # Who asked, by cookie.
+        # The connection of each request, by cookie.
         self._waiting: dict[int, int] = {}
 
     def request(self, connection: int) -> bytes:
@@ -36,7 +36,7 @@ class PingRequests:
                 del self._waiting[cookie]
 
     def response(self, datagram: bytes) -> tuple[int, bool] | None:
-        """The connection that a Ping Response is for, and whether it is accepted.
+        """The connection of a Ping Response, and whether it is accepted.
 
         None for a datagram that is not a response, or for a response that is not awaited.
         """

@@ -1,4 +1,4 @@
-"""Messages arrive over sessions, and senders hear how far their streams got ([MS-MQQB] 3.1.5.8)."""
+"""Receiving messages over sessions, and acknowledging their streams ([MS-MQQB] 3.1.5.8)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BINARY: Final = Transport.BINARY
 class Backlog:
     """Received bytes that are not checked or not on disk yet; reading pauses above a limit.
 
-    By address, so that a peer does not get rid of its part by connecting again.
+    Counted by address, so that a peer does not reset its count by connecting again.
     """
 
     __slots__ = ("_by_address", "total")
@@ -40,7 +40,7 @@ class Backlog:
         self._by_address: dict[str, int] = {}
 
     def of(self, address: str) -> int:
-        """How much of it came from an address."""
+        """The bytes of an address."""
         return self._by_address.get(address, 0)
 
     def add(self, address: str, size: int) -> None:
@@ -49,7 +49,7 @@ class Backlog:
         self.total += size
 
     def remove(self, address: str, size: int) -> None:
-        """Messages of this size are on disk, or were left to their sender."""
+        """Messages of this size are on disk, or were refused."""
         self.total -= size
         remaining = self._by_address.pop(address) - size
         assert remaining >= 0, "more bytes left than came"  # noqa: S101
@@ -58,10 +58,10 @@ class Backlog:
 
 
 class Arrived:
-    """One read of a session; what it brought is not dealt with yet, or waits for a batch.
+    """One read of a session; its messages are not processed yet, or wait for a batch.
 
     `count` and `recoverable` are the messages of the session up to its last one, `size` is the
-    bytes that it brought itself.
+    size of its own bytes.
     """
 
     __slots__ = ("connection", "count", "depends", "recoverable", "size")
@@ -81,12 +81,12 @@ class Arrived:
 
 
 class Receiver:
-    """Hands the messages that sessions bring to the queue manager.
+    """Passes the messages of sessions to the queue manager.
 
     Args:
-        gate: holds acknowledgments until what they acknowledge is on disk.
-        streams: of transactional messages on their way out, which others acknowledge.
-        released: takes the connections that may acknowledge more than before.
+        gate: holds acknowledgments until the acknowledged messages are on disk.
+        streams: of outgoing transactional messages, which peers acknowledge.
+        released: receives the connections that may acknowledge more than before.
     """
 
     __slots__ = ("_gate", "_manager", "_released", "_streams", "backlog")
@@ -105,11 +105,11 @@ class Receiver:
         self._released = released
 
     def open_inlet(self, owner: InletOwner) -> Inlet:
-        """The way in for a new connection."""
+        """The inlet of a new connection."""
         return self._manager.incoming.open_inlet(owner, acknowledgments=self)
 
     def receive(self, connection: PeerConnection, event: MessagesReceived, *, now: float) -> None:
-        """Hand over the messages of one read; nothing is acknowledged before it is settled."""
+        """Pass on the messages of one read; they are not acknowledged before they are settled."""
         size = sum([sum(map(len, run.packets)) for run in event.runs])
         arrived = Arrived(connection, size)
         self.backlog.add(connection.address, arrived.size)
@@ -137,7 +137,7 @@ class Receiver:
         if waiting is None and depends <= self._gate.durable_number:
             self._release(arrived)
         elif waiting is not None and depends <= waiting.depends:
-            # Nothing is acknowledged before what came before it.
+            # Nothing is acknowledged before earlier messages are.
             waiting.join(arrived)
         else:
             arrived.depends = depends
@@ -158,7 +158,7 @@ class Receiver:
         arrived.connection.session.received.release(arrived.count, arrived.recoverable)
 
     def take(self, message: UserMessage) -> bool:
-        """A message to the order queue: whether it is an OrderAck or FinalAck that concerns us."""
+        """Process a message to the order queue; return whether it is an ack that concerns us."""
         try:
             ack = recognize_ack(message)
         except MalformedPacket:
@@ -166,7 +166,7 @@ class Receiver:
         if ack is None:
             return False
         sequence, number = ack.tx_sequence_id.value, ack.tx_sequence_number
-        # Not the peer of the session: routers may bring it another way than the messages went.
+        # Not the peer of the session: routers may use another route than that of the messages.
         source = message.source_queue_manager
         if isinstance(ack, OrderAck):
             return self._streams.acknowledged(sequence, number, source)
@@ -175,7 +175,7 @@ class Receiver:
     def send_order_ack(
         self, connection: PeerConnection, ack: OrderAck, timer: OrderAckTimer, *, now: float
     ) -> None:
-        """Order Ack Send Timer: tell the sender how far its stream got."""
+        """Order Ack Send Timer: report the progress of a stream to its sender."""
         peer = connection.session.remote_guid
         destination, speaker = timer.destination, timer.speaker
         if self._manager.incoming.route_order_ack(ack, destination, peer, speaker):

@@ -1,4 +1,4 @@
-"""Messages leave: outgoing queues through sessions, and what acknowledgments do to them."""
+"""Sending messages: outgoing queues through sessions, and the effect of acknowledgments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CARRIES: Final = frozenset((Transport.BINARY,))
 _TRACED: Final = 0x01
-# Bytes that are taken from a queue at a time.
+# The number of bytes taken from a queue at a time.
 _READ_BYTES: Final = 1024 * 1024
 
 
@@ -55,11 +55,11 @@ class OutgoingTransfers:
         return self.transfers.pop(queue.number, None)
 
     def pump(self, connection: PeerConnection, *, now: float) -> bool:
-        """Send what may be sent; return whether something waits for the disk."""
+        """Send messages that may leave; return whether some wait for the disk."""
         session = connection.session
         blocked = False
         # Dispatch Send Message ([MS-MQDMPR] 3.1.7.3.9): one message at a time, of the queue whose
-        # turn it is; a queue that is alone sends all that fits.
+        # turn it is; a queue that is alone sends all that fit.
         ready = DispatchCollection([transfer.stream for transfer in connection.transfers])
         while ready.count and (room := session.room) > 0:
             stream = ready.first
@@ -69,7 +69,7 @@ class OutgoingTransfers:
             empty = not packets
             for packet in packets:
                 if packet[HIGH_USER_FLAGS] & PRIVATE_BODY_BIT:
-                    # What cannot be encrypted leaves the departure, and what follows it waits.
+                    # A message that cannot be encrypted leaves the departure; those after it wait.
                     self._encrypting.encrypt(transfer, departure, now=now)
                     packets = departure.packets
                     break
@@ -101,12 +101,12 @@ class OutgoingTransfers:
         self.streams.delivered((*event.express, *event.recoverable))
 
     def release(self, connection: PeerConnection) -> None:
-        """The session is over: what it did not deliver goes back in place."""
+        """The session is over: messages that it did not deliver go back in place."""
         for transfer in list(connection.transfers):
             self.detach(transfer, connection)
 
     def detach(self, transfer: Transfer, connection: PeerConnection) -> None:
-        """An outgoing queue does not use its session any more: what is in flight leaves again."""
+        """An outgoing queue no longer uses its session: messages in flight are sent again."""
         del connection.transfers[transfer]
         transfer.connection = None
         transfer.stream.release(transfer.stream.in_flight)

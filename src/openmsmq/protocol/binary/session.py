@@ -1,6 +1,6 @@
 """One session over one connection, initiator or acceptor ([MS-MQQB] 3.1).
 
-Bytes go in by `receive_data`, come out by `data_to_send`; what happened is in `next_event`.
+Bytes go in by `receive_data`, come out by `data_to_send`; events are in `next_event`.
 """
 
 from collections import deque
@@ -38,7 +38,7 @@ from .session_timers import SessionTimer, SessionTimers
 from .settings import BinarySettings
 from .windows import COUNTER_MASK, RECOVERABLE_BITS, ReceivedMessages, SentMessages
 
-# [MS-MQQB] 3.1.7.11: an acknowledgment rides along once this much of its time is over.
+# [MS-MQQB] 3.1.7.11: an acknowledgment is piggybacked once this part of its time is over.
 _PIGGYBACK_AFTER: Final = 0.75
 
 _FIELD_REASONS: Final = {
@@ -62,12 +62,12 @@ class BinarySession:
 
     Args:
         guid: of our own queue manager.
-        initiator: whether we made the connection.
+        initiator: whether we opened the connection.
         remote_guid: the queue manager that must answer an initiator; GUID_NULL takes any.
         direct: whether the session serves direct format names.
-        pinged: whether a Ping Request went before.
-        refuse: whether an acceptor turns the initiator away, for a limit.
-        window_size: what we tell the peer at first.
+        pinged: whether a Ping Request was sent before.
+        refuse: whether an acceptor refuses the initiator, because of a limit.
+        window_size: the window announced to the peer at first.
     """
 
     __slots__ = (
@@ -116,9 +116,9 @@ class BinarySession:
             refuse=refuse,
             window_size=self.window_size,
         )
-        # What the peer knows of our window.
+        # The window as the peer knows it.
         self._announced_window = self.window_size
-        # ReceivedWindowSize, as the last SessionHeader says it.
+        # ReceivedWindowSize, from the last SessionHeader.
         self._peer_window = settings.window_size
         self._ack_wait_multiplier = settings.direct_ack_wait_multiplier if direct else 1
         self._framer = Framer(max_packet_size=settings.max_packet_size)
@@ -142,15 +142,15 @@ class BinarySession:
             self.state = _State.WAITING_EC_MSG
         self.timers.start(SessionTimer.INITIALIZATION, settings.initialization_seconds, now=now)
 
-    # What the driver calls
+    # Calls of the driver
 
     def receive_data(self, data: bytes, *, now: float) -> None:
-        """Take bytes from the connection."""
+        """Process bytes of the connection."""
         if self.closed:
             return
         self.received_bytes += len(data)
         if self.output_bytes > self._settings.max_peer_bytes:
-            # What is sent of our own accord stops long before; these are acknowledgments.
+            # Messages stop long before this limit; the rest are acknowledgments.
             self.close(CloseReason.NOT_READING)
             return
         messages = RunBuilder(signatures_differ=True)
@@ -180,11 +180,11 @@ class BinarySession:
             self._deliver(messages, now)
 
     def connection_lost(self) -> None:
-        """The connection is gone."""
+        """The connection is lost."""
         self.close(CloseReason.DISCONNECTED)
 
     def data_to_send(self) -> list[bytes]:
-        """Bytes for the connection, in order; each is given once."""
+        """Bytes for the connection, in order; each is returned once."""
         output, self._output = self._output, []
         self.sent_bytes += self.output_bytes
         self.output_bytes = 0
@@ -195,11 +195,11 @@ class BinarySession:
         return self._events.popleft() if self._events else None
 
     def next_timer(self) -> float | None:
-        """The monotonic time at which `handle_timer` is to be called next."""
+        """The monotonic time at which `handle_timer` must be called next."""
         return self.timers.next()
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""
         for timer in self.timers.take_due(now):
             _EXPIRED[timer](self, now)
 
@@ -227,14 +227,14 @@ class BinarySession:
 
     @property
     def room(self) -> int:
-        """How many messages may be sent now."""
+        """The number of messages that may be sent now."""
         if self.state is not _OPEN or self.output_bytes >= self._settings.max_output_bytes:
             return 0
         window = min(self._settings.window_size, self._peer_window)
         return max(max(window, 1) - self.sent.unacked, 0)
 
     def send(self, packet: bytes, token: object, *, now: float) -> None:
-        """Send a message; its token comes back when the peer acknowledges it."""
+        """Send a message; its token is returned when the peer acknowledges it."""
         self.sent.add(token, recoverable=packet[USER_FLAGS] & RECOVERABLE_BIT != 0)
         self._sending(now)
         if not self._piggybacks(now):
@@ -249,7 +249,7 @@ class BinarySession:
     ) -> None:
         """Send several express messages."""
         if self._piggybacks(now):
-            # The counters in its SessionHeader are those behind the first one.
+            # The counters in its SessionHeader are those after the first one.
             self.send(packets[0], tokens[0], now=now)
             packets, tokens = packets[1:], tokens[1:]
         self.sent.add_express(tokens)
@@ -263,7 +263,7 @@ class BinarySession:
             self._start_ack_wait(now)
 
     def _piggybacks(self, now: float) -> bool:
-        """Whether an acknowledgment rides along with the next message."""
+        """Whether an acknowledgment is piggybacked on the next message."""
         return (
             self.received.unacked > 0 and self.timers.elapsed(_ACK_SEND, now=now) > _PIGGYBACK_AFTER
         )
@@ -271,19 +271,19 @@ class BinarySession:
     # Messages from the peer
 
     def acknowledge(self, *, now: float) -> None:
-        """Send an acknowledgment if enough of what arrived may be acknowledged."""
+        """Send an acknowledgment if enough received messages may be acknowledged."""
         if self.state is not _OPEN:
             return
         received = self.received
-        # Choice: half a window is enough for an acknowledgment; the timers alone would let express
-        # messages through at one window every ten seconds.
+        # Choice: half a window is enough for an acknowledgment; the timers alone would pass express
+        # messages at one window every ten seconds.
         half = max(min(self._announced_window, self._peer_window) // 2, 1)
         if received.unacked >= half or received.unacked_recoverable >= RECOVERABLE_BITS:
             self._send_session_ack(self.window_size)
             self._restart_ack_send(now)
 
     def announce_pause(self) -> None:
-        """An outgoing queue is paused: say so with a window of one ([MS-MQQB] 3.1.7.13)."""
+        """An outgoing queue is paused: announce it with a window of one ([MS-MQQB] 3.1.7.13)."""
         if self.state is _OPEN:
             self.timers.stop(_ACK_SEND)
             self._send_session_ack(1)
@@ -385,7 +385,7 @@ class BinarySession:
 
     def _send_session_ack(self, window_size: int) -> None:
         self._write(SessionAck(self._session_header(window_size)).serialize())
-        # Only 32 recoverable messages fit into one.
+        # One acknowledgment covers at most 32 recoverable messages.
         while self.received.unacked_recoverable:
             self._write(SessionAck(self._session_header(window_size)).serialize())
 

@@ -1,6 +1,6 @@
-"""Which session an outgoing queue uses, or how one is made.
+"""The session of each outgoing queue, or the attempts to open one.
 
-[MS-MQQB] 3.1.5.2: find the next hops, ping if that is wanted, connect, and try again later.
+[MS-MQQB] 3.1.5.2: find the next hops, ping if configured, connect, and try again later.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SessionFinder:
-    """Open sessions by peer, and links to those next hops that have none."""
+    """Open sessions by peer, and links to next hops without one."""
 
     __slots__ = (
         "_by_guid",
@@ -59,19 +59,19 @@ class SessionFinder:
         self._settings = settings
         self._timers = timers
         self._events = events
-        # Whether no connection may be made.
+        # Whether no connection may be opened.
         self.offline = not manager.outgoing.online
         self._pings = PingRequests(manager.identifier, server_class=settings.server_class)
         self._last_number = 0
-        # Links by the host of direct names, and those to a certain queue manager.
+        # Links by the host of direct names, and those to a known queue manager.
         self._direct: dict[str, HopLink] = {}
         self._named: dict[NextHop, HopLink] = {}
-        # Links by the number of the connection that they are making.
+        # Links by the number of the connection that they are opening.
         self._connecting: dict[int, HopLink] = {}
         # Open sessions by queue manager and by address.
         self._by_guid: dict[UUID, PeerConnection] = {}
         self._by_host: dict[str, PeerConnection] = {}
-        # Outgoing queues to a queue manager whose address is not known.
+        # Outgoing queues to a queue manager whose address is unknown.
         self._unknown: dict[UUID, dict[Transfer, None]] = {}
 
     def new_number(self) -> int:
@@ -103,7 +103,7 @@ class SessionFinder:
         return [host for host, other in self._by_host.items() if other is connection]
 
     def leading_to(self, connection: PeerConnection) -> list[Transfer]:
-        """The outgoing queues that lead to the peer of a session, as far as that is known."""
+        """The outgoing queues that lead to the peer of a session, as far as known."""
         guid = connection.session.remote_guid
         hosts = self._hosts_of(connection)
         links = [self._direct[host] for host in hosts if host in self._direct]
@@ -114,10 +114,10 @@ class SessionFinder:
     # Outgoing queues
 
     def find(self, transfer: Transfer, *, now: float) -> PeerConnection | None:
-        """The session that an outgoing queue uses; None while one is being made."""
+        """The session that an outgoing queue uses; None while one is being opened."""
         link = transfer.link
         if link is not None and link.state not in (HopLinkState.IDLE, HopLinkState.DUE):
-            # Its attempt is under way, or the next one has its time.
+            # Its attempt is in progress, or the next one has its time.
             return self._open_connection(transfer, link.hop)
         self._forget_unknown(transfer)
         if not transfer.hops or link is None or link.state is HopLinkState.IDLE:
@@ -129,7 +129,7 @@ class SessionFinder:
         if connection is not None:
             transfer.validate_at = None
             if link is not None and link.hop not in transfer.hops:
-                # That was the way before the directory changed: it must not be taken again.
+                # That was the route before the directory changed: it must not be used again.
                 self.forget(transfer)
         elif hop is None:
             self._validate_later(transfer, now)
@@ -150,7 +150,7 @@ class SessionFinder:
         return self._by_guid.get(hop.queue_manager)
 
     def _use_link(self, transfer: Transfer, link: HopLink, now: float) -> None:
-        """Wait for the session of a link, which begins to make one if it does not yet."""
+        """Wait for the session of a link; start it if it is idle."""
         if transfer.link is not link:
             self.forget(transfer)
             transfer.link = link
@@ -159,7 +159,7 @@ class SessionFinder:
         self._step(link, HopLinkInput.PING if ping else HopLinkInput.CONNECT, now)
 
     def forget(self, transfer: Transfer) -> None:
-        """An outgoing queue was deleted or goes another way."""
+        """An outgoing queue was deleted or uses another route."""
         self._forget_unknown(transfer)
         link = transfer.link
         if link is not None:
@@ -168,7 +168,7 @@ class SessionFinder:
             self._drop_if_unused(link)
 
     def _drop_if_unused(self, link: HopLink) -> None:
-        """No queue goes this way any more, and no connection is made or used."""
+        """No queue uses this link any more, and no connection is opened or used."""
         if link.transfers or link.state is not HopLinkState.IDLE:
             return
         if link.hop.queue_manager == GUID_NULL:
@@ -189,7 +189,7 @@ class SessionFinder:
         return link
 
     def _validate_later(self, transfer: Transfer, now: float) -> None:
-        """[MS-MQQB] 3.1.5.2.1: the destination is not known; look again later."""
+        """[MS-MQQB] 3.1.5.2.1: the destination is unknown; look it up again later."""
         if transfer.destination != GUID_NULL:
             self._unknown.setdefault(transfer.destination, {})[transfer] = None
         if transfer.validate_at is None:
@@ -197,7 +197,7 @@ class SessionFinder:
             self._outgoing.change(transfer.queue, OutgoingInput.UNRESOLVED)
 
     def _forget_unknown(self, transfer: Transfer) -> None:
-        """Where an outgoing queue leads is looked up again, or does not matter any more."""
+        """The destination of an outgoing queue is looked up again, or no longer matters."""
         waiting = self._unknown.get(transfer.destination)
         if waiting is not None:
             waiting.pop(transfer, None)
@@ -211,7 +211,7 @@ class SessionFinder:
         return self._settings.retry_connect_seconds + self._settings.round_trip_delay
 
     def _step(self, link: HopLink, what: HopLinkInput, now: float) -> None:
-        """Something happens to a link: do what its table says."""
+        """Process an input of a link: carry out the action of its table."""
         action = link.step(what)
         if action is HopLinkAction.SEND_PING:
             self._send_ping(link, now)
@@ -253,7 +253,7 @@ class SessionFinder:
         )
 
     def _try_next_hops(self, link: HopLink) -> None:
-        """Each outgoing queue tries the next of its hops; after the last it looks them up anew."""
+        """Each outgoing queue tries its next hop; after the last it looks the hops up again."""
         link.retry_at = None
         for transfer in link.transfers:
             transfer.hops = transfer.hops[1:]
@@ -268,7 +268,7 @@ class SessionFinder:
         self._drop_if_unused(link)
 
     def ping_response(self, datagram: bytes, *, now: float) -> None:
-        """A datagram came to the port from which a ping was sent."""
+        """A datagram arrived on the port from which a ping was sent."""
         answer = self._pings.response(datagram)
         if answer is None:
             return
@@ -282,7 +282,7 @@ class SessionFinder:
             self.failed(number, ConnectionStatus.PING_FAILURE, now=now)
 
     def connected(self, number: int, address: str, *, now: float) -> HopLink | None:
-        """A connection was made; None if it is not wanted any more."""
+        """A connection was opened; None if it is no longer wanted."""
         link = self._connecting.pop(number, None)
         if link is None:
             return None
@@ -294,7 +294,7 @@ class SessionFinder:
         return link
 
     def failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
-        """A connection could not be made."""
+        """A connection could not be opened."""
         link = self._connecting.pop(number, None)
         if link is not None:
             self._pings.forget(number)
@@ -302,7 +302,7 @@ class SessionFinder:
             self.down(link, now=now)
 
     def down(self, link: HopLink, *, now: float) -> None:
-        """The connection of a link is over: try again if messages wait ([MS-MQQB] 3.1.5.9)."""
+        """The connection of a link is closed: try again if messages wait ([MS-MQQB] 3.1.5.9)."""
         link.connection = 0
         needed = link.has_work and not self.offline
         self._timers.set(link, None)
@@ -324,14 +324,14 @@ class SessionFinder:
         return [transfer for transfer in link.transfers if transfer.stream.has_work]
 
     def rest_if_passed_over(self, link: HopLink, *, now: float) -> None:
-        """All outgoing queues of a link that was due have gone to other next hops."""
+        """All outgoing queues of a due link have switched to other next hops."""
         if link.state is HopLinkState.DUE:
             self._step(link, HopLinkInput.REST, now)
 
-    # What people see
+    # Information for users
 
     def established(self, connection: PeerConnection) -> None:
-        """The other side has answered the session that this side opens."""
+        """The peer has answered the session that this side opens."""
         address = connection.address
         self._change(connection.waiting, OutgoingInput.ESTABLISHED, address=address)
 
@@ -350,7 +350,7 @@ class SessionFinder:
         reason: str = "",
         address: str = "",
     ) -> None:
-        """Something happens to those outgoing queues that have no session."""
+        """Process an input of the outgoing queues that have no session."""
         for transfer in transfers:
             if transfer.connection is None:
                 self._outgoing.change(

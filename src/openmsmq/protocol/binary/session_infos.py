@@ -1,4 +1,4 @@
-"""Sessions as people see them."""
+"""Sessions as records."""
 
 from typing import Final
 
@@ -34,7 +34,7 @@ def session_info(connection: PeerConnection) -> SessionInfo:
 
 
 def session_traffic(connection: PeerConnection) -> Traffic:
-    """What came and went over a session."""
+    """The traffic of a session."""
     session = connection.session
     return Traffic(
         connection.number,

@@ -1,4 +1,4 @@
-"""Named timers of one owner: started, stopped, asked which is next."""
+"""Named timers of one owner: start, stop, next."""
 
 from enum import Enum
 
@@ -13,7 +13,7 @@ class SessionTimer(Enum):
 
 
 class SessionTimers:
-    """Deadlines on the monotonic clock; a timer that is started again starts anew."""
+    """Deadlines on the monotonic clock; a timer that is started again begins anew."""
 
     __slots__ = ("_deadlines", "_durations")
 
@@ -35,7 +35,7 @@ class SessionTimers:
         return timer in self._deadlines
 
     def elapsed(self, timer: SessionTimer, *, now: float) -> float:
-        """Which part of a running timer is over, from 0 to 1; 0 when it is stopped."""
+        """The elapsed part of a running timer, from 0 to 1; 0 when it is stopped."""
         deadline = self._deadlines.get(timer)
         if deadline is None:
             return 0.0
@@ -45,7 +45,7 @@ class SessionTimers:
         return min(self._deadlines.values(), default=None)
 
     def take_due(self, now: float) -> list[SessionTimer]:
-        """Stop and return the timers whose time has come, earliest first."""
+        """Stop and return the timers that are due, earliest first."""
         due = sorted(
             (deadline, timer.value, timer)
             for timer, deadline in self._deadlines.items()

@@ -1,4 +1,4 @@
-"""What can be set about sessions; the defaults are those of Windows ([MS-MQQB] section 6)."""
+"""Settings of sessions; the defaults are those of Windows ([MS-MQQB] section 6)."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -21,7 +21,7 @@ PING_RESPONSE_SECONDS: Final = 1.0
 class BinarySettings:
     """Times are in seconds."""
 
-    # Where other queue managers listen.
+    # The port on which other queue managers listen.
     peer_port: int = BINARY_PORT
     peer_ping_port: int = PING_PORT
     # MaxUnackedPacket (notes 36, 50).
@@ -45,27 +45,27 @@ class BinarySettings:
     # Notes 25, 47.
     history_size: int = DEFAULT_HISTORY_SIZE
     history_seconds: float = DEFAULT_HISTORY_SECONDS
-    # How often streams that nothing needs any more are looked for.
+    # The interval of the search for unused streams.
     stream_cleanup_seconds: float = 3600.0
     # Notes 3, 10: newer Windows does neither. Choice: a ping is answered.
     send_ping: bool = False
     answer_ping: bool = True
     server_class: bool = True
-    # Note 12, MaxInSessions; and how many of them one address may have.
+    # Note 12, MaxInSessions; and the part of them that one address may have.
     max_connections: int = 1000
     max_connections_per_peer: int = 16
-    # Networks from which peers may connect, none for all, and those from which they may not.
+    # Networks from which peers may connect, empty for all, and those from which they may not.
     allowed_addresses: tuple[str, ...] = ()
     denied_addresses: tuple[str, ...] = ()
-    # Bytes from one address that are received but not yet durable, before we stop reading from it;
-    # and bytes that wait to be written to a peer that sends but does not read, before it is closed.
+    # Bytes from one address that are received but not yet durable, above which reading pauses;
+    # and bytes waiting for a peer that sends but does not read, above which it is closed.
     max_peer_bytes: int = 16 * 1024 * 1024
     # Bytes from all peers that are received but not yet durable.
     max_backlog_bytes: int = 128 * 1024 * 1024
-    # Bytes that wait to be written to a connection, before no more are added.
+    # Bytes that wait to be written to a connection, above which no more are added.
     max_output_bytes: int = 1024 * 1024
     max_packet_size: int = MAX_PACKET_SIZE
-    # How often a window that was made small doubles again.
+    # The interval at which a reduced window doubles again.
     window_doubling_seconds: float = 30.0
 
     @property

@@ -1,4 +1,4 @@
-"""Outgoing queues as people see them, with the reason in words why messages have not left."""
+"""The status of outgoing queues, with the reason why messages have not left."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from .events import CloseReason
 from .transfer import Transfer
 
-# What a session that ended tells about the connection.
+# The connection status after a session, by the reason of its end.
 CLOSE_STATUS: Final = {
     CloseReason.REFUSED: ConnectionStatus.REFUSED_BY_OTHER_SIDE,
     CloseReason.WRONG_PEER: ConnectionStatus.NOT_READY_FAILURE,
@@ -20,7 +20,7 @@ CLOSE_STATUS: Final = {
 
 
 def describe(transfer: Transfer, *, now: float, offline: bool) -> OutgoingStatus:
-    """The status of an outgoing queue now; `offline` says that nothing may be sent."""
+    """The current status of an outgoing queue; `offline` says that nothing may be sent."""
     queue = transfer.queue
     state = transfer.outgoing.state
     link = transfer.link
@@ -42,7 +42,7 @@ def describe(transfer: Transfer, *, now: float, offline: bool) -> OutgoingStatus
 
 
 def _last_error(transfer: Transfer) -> str:
-    """The last failure in the connection history, in words; empty after a success."""
+    """The last failure in the connection history, as text; empty after a success."""
     for entry in reversed(transfer.outgoing.connection_history):
         if entry.status >= ConnectionStatus.UNKNOWN_FAILURE:
             return entry.reason or STATUS_WORDS[entry.status]

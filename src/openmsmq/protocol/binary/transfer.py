@@ -1,4 +1,4 @@
-"""One outgoing queue on its way to a destination over sessions."""
+"""The transfer of one outgoing queue to a destination over sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Transfer:
-    """Which session the messages of one outgoing queue use, or how they get one."""
+    """The session that the messages of one outgoing queue use, or its attempts to get one."""
 
     __slots__ = (
         "connection",
@@ -38,22 +38,22 @@ class Transfer:
         self.stream = stream
         self.queue = stream.queue
         self.outgoing = stream.outgoing
-        # The connection in use, and the link that makes connections.
+        # The connection in use, and the link that opens connections.
         self.connection: PeerConnection | None = None
         self.link: HopLink | None = None
         # The queue manager that has the queue; GUID_NULL for the one that answers at the next hop.
         self.destination: UUID = GUID_NULL
-        # The next hops that are left to try, the current one first.
+        # The remaining next hops to try, the current one first.
         self.hops: tuple[NextHop, ...] = ()
         # RemoteQMPublicKey: read when the session first needs it ([MS-MQQB] 3.1.3.2).
         self.published_keys: PublishedKeys | None = None
-        # Of the directory, when the way was last looked up.
+        # The version of the directory at the last look-up.
         self.topology_version = 0
-        # When to look for the destination again, if it was not found.
+        # The time of the next look-up, if the destination was not found.
         self.validate_at: float | None = None
 
     def may_go_to(self, queue_manager: UUID) -> bool:
-        """Whether a queue manager is among the next hops that are left to try."""
+        """Whether a queue manager is among the remaining next hops."""
         return any(hop.queue_manager == queue_manager for hop in self.hops)
 
     def resolved(self, destination: Destination | None) -> None:

@@ -1,4 +1,4 @@
-"""Session acknowledgments: those we owe and those we wait for ([MS-MQQB] 3.1.1.6.1).
+"""Session acknowledgments: those to be sent and those expected ([MS-MQQB] 3.1.1.6.1).
 
 Counters are whole numbers here; on the wire they are their lowest 16 bits.
 """
@@ -16,7 +16,7 @@ RECOVERABLE_BITS: Final = 32
 
 
 class ReceivedMessages:
-    """What arrived, what of it is settled and durable, and what of that was acknowledged."""
+    """Counts of messages received, of those settled and durable, and of those acknowledged."""
 
     __slots__ = (
         "acked",
@@ -40,7 +40,7 @@ class ReceivedMessages:
 
     @property
     def unacked(self) -> int:
-        """UnackedReceivedMsgCount, as far as they may be acknowledged."""
+        """UnackedReceivedMsgCount, limited to messages that may be acknowledged."""
         return self.ready - self.acked
 
     @property
@@ -64,7 +64,7 @@ class ReceivedMessages:
 
 
 class Acked(NamedTuple):
-    """What a session acknowledgment says about what we sent, in the order of sending."""
+    """The contents of a session acknowledgment of sent messages, in the order of sending."""
 
     received: list[object]
     express: list[object]
@@ -72,7 +72,7 @@ class Acked(NamedTuple):
 
 
 class SentMessages:
-    """What was sent in this session and is not acknowledged, each with a token of its sender."""
+    """Messages sent in this session and not acknowledged, each with a token of its sender."""
 
     __slots__ = ("_recoverable", "_unacked", "count", "recoverable")
 
@@ -105,10 +105,10 @@ class SentMessages:
         self._unacked.extend([(token, 0) for token in tokens])
 
     def acknowledge(self, header: SessionHeader) -> Acked:
-        """Take in what the peer says it received.
+        """Process an acknowledgment of the peer.
 
         Raises:
-            ProtocolViolation: it acknowledges what was never sent.
+            ProtocolViolation: it acknowledges messages that were never sent.
         """
         acked = self.count - len(self._unacked)
         newly = (header.ack_sequence_number - acked) & COUNTER_MASK

@@ -1,4 +1,4 @@
-"""Transactions across machines: the coordinator's side, and that of queue managers that take part.
+"""Transactions across machines: the coordinator, and the participants.
 
 `CoordinatorServer` answers the calls of participants. `Participant` makes them: its shell carries
 out what `take_requests` returns and gives back the answers.

@@ -1,6 +1,6 @@
-"""The participant's side: asking coordinators on other machines, again and again.
+"""The participant: calls to coordinators on other machines, with retries.
 
-A coordinator of another kind, such as MSDTC, has another `Participant`, with the same methods.
+A coordinator of another kind, such as MSDTC, needs another `Participant`, with the same methods.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Gate(Protocol):
-    """What lets effects wait for the disk; the engine has it."""
+    """Lets effects wait for the disk; implemented by the engine."""
 
     def when_durable(
         self, depends: int, effect: Callable[[Any], None], argument: object
@@ -38,13 +38,13 @@ class Gate(Protocol):
 
 
 class EnlistOwner(Protocol):
-    """Whoever asked to enlist, until it is told the outcome."""
+    """The requester of an enlistment, until it is told the outcome."""
 
     def enlisted(self) -> None:
         """The transaction can be used."""
 
     def refused(self, error: QueueError) -> None:
-        """It cannot."""
+        """The transaction cannot be used."""
 
 
 class CoordinatorRequest(NamedTuple):
@@ -52,7 +52,7 @@ class CoordinatorRequest(NamedTuple):
 
     Attributes:
         number: for `answered` and `failed`.
-        seconds: how long the answer may take; None for as long as the connection is there.
+        seconds: the time limit of the answer; None for the lifetime of the connection.
     """
 
     number: int
@@ -77,7 +77,7 @@ class Participant:
     """Takes part in the transactions of coordinators on other machines.
 
     Args:
-        gate: holds back reports until what they tell is on disk.
+        gate: holds reports back until their contents are on disk.
     """
 
     def __init__(self, manager: QueueManager, gate: Gate, settings: ParticipantSettings) -> None:
@@ -89,7 +89,7 @@ class Participant:
         self._numbers = count(1)
         self._requests: list[CoordinatorRequest] = []
         self._asked: dict[int, _Enlisting | Enlistment] = {}
-        # Enlistments whose coordinator did not answer, and when it is asked again.
+        # Enlistments whose coordinator did not answer, and the time of the next report.
         self._waiting: dict[Enlistment, float] = {}
 
     # Enlisting
@@ -103,14 +103,14 @@ class Participant:
         caller: bytes,
         owner: EnlistOwner,
     ) -> None:
-        """Take part in the transaction of a token; `owner` hears whether the coordinator agrees.
+        """Take part in the transaction of a token; `owner` is told whether the coordinator agrees.
 
         Args:
-            address: where the call came from.
+            address: the source address of the call.
             caller: the SID of the client, which alone may use the transaction here.
 
         Raises:
-            QueueError: MQ_ERROR_TRANSACTION_IMPORT, the token cannot be read or is of another
+            QueueError: MQ_ERROR_TRANSACTION_IMPORT, the token is invalid or of another
                 transaction; MQ_ERROR_TRANSACTION_ENLIST, its coordinator is of another kind or may
                 not be connected to.
         """
@@ -155,9 +155,9 @@ class Participant:
         return parsed.contact, CoordinatorUrl(self._allowed(url.host, address), url.port)
 
     def _allowed(self, host: str, address: str) -> str:
-        """Where to connect to: a host of the settings, or else where the call came from.
+        """The address to connect to: a host of the settings, or else the source of the call.
 
-        A token is input like any other: a name in it is not resolved.
+        A token is untrusted input: a name in it is not resolved.
         """
         if host.lower() in self._hosts:
             return host
@@ -174,10 +174,10 @@ class Participant:
             )
         return address
 
-    # What the shell does
+    # Calls of the shell
 
     def take_requests(self) -> list[CoordinatorRequest]:
-        """The calls to be made now."""
+        """The calls to make now."""
         reports = self._enlisted.reports
         if reports:
             self._enlisted.reports = []
@@ -203,7 +203,7 @@ class Participant:
         self._enlisted.ordered(request, order)
 
     def failed(self, number: int, reason: str) -> None:
-        """A coordinator cannot be reached, or the connection to it is lost."""
+        """A coordinator is unreachable, or the connection to it is lost."""
         request = self._asked.pop(number)
         if isinstance(request, _Enlisting):
             request.owner.refused(
@@ -272,7 +272,7 @@ class Participant:
         self._waiting[enlistment] = self._manager.now + min(delay, settings.max_retry_seconds)
 
     def next_timer(self) -> float | None:
-        """When a coordinator is asked again."""
+        """The next time at which a coordinator is asked again."""
         if self._requests or self._enlisted.reports:
             return self._manager.now
         return min(self._waiting.values(), default=None)

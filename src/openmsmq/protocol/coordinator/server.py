@@ -1,4 +1,4 @@
-"""The coordinator's side: calls of queue managers that take part in transactions."""
+"""The coordinator: calls of queue managers that take part in transactions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _no_order(code: int) -> calls.ReportResponse:
 
 
 class CoordinatorServer:
-    """Serves the transactions of a queue manager to those that take part in them.
+    """Serves the transactions of a queue manager to their participants.
 
     Args:
         minimum_level: weaker calls are refused.
@@ -79,7 +79,7 @@ class CoordinatorServer:
         )
 
     def _require_here(self, coordinator: UUID) -> None:
-        """Refuse to answer for another queue manager, which may have stood at this address."""
+        """Refuse to answer for another queue manager, which may have used this address before."""
         if coordinator != self._manager.identifier:
             raise QueueError(
                 Hresult.MQ_ERROR_TRANSACTION_ENLIST, f"{coordinator} is not this coordinator"
@@ -88,11 +88,11 @@ class CoordinatorServer:
     # Time
 
     def next_timer(self) -> float | None:
-        """When participants take too long."""
+        """The next deadline for participants."""
         return self._coordination.next_timer()
 
     def handle_timer(self, *, now: float) -> None:
-        """Abort what they have not prepared."""
+        """Abort transactions that were not prepared in time."""
         self._coordination.handle_timer(now=now)
 
 
@@ -115,7 +115,7 @@ class _Report:
         self._call.fail(Hresult.MQ_ERROR_OPERATION_CANCELLED)
 
     def cancel(self, call: ServerCall) -> None:
-        """The participant does not wait any more."""
+        """The participant no longer waits."""
         request = self._request
         self._manager.coordination.lost(request.transaction, request.participant, self)
         if call.open:

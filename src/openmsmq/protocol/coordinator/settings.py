@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ParticipantSettings:
-    """Limits; the keys of the configuration are these names with `coordinator_` before them.
+    """Limits; the keys of the configuration are these names with the prefix `coordinator_`.
 
     Attributes:
-        hosts: coordinators that may be connected to although the call came from elsewhere.
-        max_transactions: transactions of other machines at a time.
-        retry_seconds: how long a coordinator that did not answer is left alone; each time twice
-            as long, up to `max_retry_seconds`.
-        enlist_seconds: how long a coordinator may take to accept a participant.
+        hosts: coordinators to which connections are allowed although the call came from elsewhere.
+        max_transactions: concurrent transactions of other machines.
+        retry_seconds: the pause before a coordinator that did not answer is asked again; it doubles
+            each time, up to `max_retry_seconds`.
+        enlist_seconds: the time in which a coordinator must accept a participant.
     """
 
     hosts: tuple[str, ...] = ()
