@@ -28,7 +28,7 @@ _NOTHING: Final[list[bytes]] = []
 
 
 class Outlet:
-    """The way of one owner to a host; its posts arrive in order, on one connection at a time.
+    """The use of a host by one owner; its posts arrive in order, on one connection at a time.
 
     Attributes:
         opened: whether the owner was told that the host is connected.
@@ -50,9 +50,9 @@ class Outlet:
 class HttpClient:
     """Outlets and connections to other hosts; without sockets, connections have even numbers.
 
-    `open` makes an outlet, `post` sends a request through it, and `take_events` tells what became
-    of both. A connection that the other side closes between requests is made anew without a word;
-    an outlet fails when its host cannot be reached, or does not answer a request.
+    `open` creates an outlet, `post` sends a request through it, and `take_events` returns the
+    results. A connection that the peer closes between requests is silently opened again;
+    an outlet fails when its host is unreachable, or does not answer a request.
     """
 
     def __init__(self, settings: HttpSettings) -> None:
@@ -70,15 +70,15 @@ class HttpClient:
     def __len__(self) -> int:
         return len(self._connections)
 
-    # What people ask for
+    # Administration
 
     @property
     def connections(self) -> list[ClientConnection]:
-        """Every connection that is there or is being made."""
+        """Every connection that is open or being opened."""
         return list(self._connections.values())
 
     def hang_up(self, number: int) -> bool:
-        """Close a connection; whether there is one. Outlets whose posts it leaves open fail."""
+        """Close a connection; return whether it exists. Outlets with unanswered posts fail."""
         connection = self._connections.get(number)
         if connection is None:
             return False
@@ -86,10 +86,10 @@ class HttpClient:
         self._broken(connection, why, status, f"{connection.destination}: {why}")
         return True
 
-    # What the user of HTTP calls
+    # Calls of the user of HTTP
 
     def open(self, destination: Destination) -> int:
-        """Make an outlet to a host; `OutletOpened` or `OutletFailed` follows.
+        """Create an outlet to a host; `OutletOpened` or `OutletFailed` follows.
 
         Returns:
             its number.
@@ -107,7 +107,7 @@ class HttpClient:
         return outlet.number
 
     def _choose(self, destination: Destination) -> ClientConnection:
-        """The connection that the fewest outlets use; a new one if there may be one."""
+        """The connection that the fewest outlets use; a new one if the limit allows it."""
         pool = self._pools.setdefault(destination, [])
         chosen = min(pool, key=lambda connection: len(connection.outlets), default=None)
         full = len(pool) >= self._settings.max_connections_per_host
@@ -119,7 +119,7 @@ class HttpClient:
         return chosen
 
     def proxy_of(self, number: int) -> str:
-        """The proxy that answers the posts of an outlet in place of its host, or passes them on.
+        """The proxy that answers the posts of an outlet in place of its host, or forwards them.
 
         Empty without one, and behind a tunnel, where only the host answers.
         """
@@ -127,7 +127,7 @@ class HttpClient:
         return f"{bracketed(route.host)}:{route.port}" if route.prefix else ""
 
     def room(self, number: int) -> int:
-        """How many more requests an outlet takes; 0 if it is over."""
+        """The number of further requests that an outlet takes; 0 if it has ended."""
         outlet = self._outlets.get(number)
         settings = self._settings
         if outlet is None or outlet.unanswered_bytes >= settings.max_pipelined_bytes:
@@ -137,10 +137,10 @@ class HttpClient:
     def post(
         self, number: int, token: object, target: str, content_type: str, body: Sequence[bytes]
     ) -> None:
-        """Send a request; its response is named by the token.
+        """Send a request; its response is identified by the token.
 
         Args:
-            number: of an outlet that has room.
+            number: an outlet that has room.
             body: the parts of the body.
         """
         outlet = self._outlets[number]
@@ -161,7 +161,7 @@ class HttpClient:
             self._ready[connection.number] = None
 
     def close(self, number: int, *, now: float, hang_up: bool = False) -> None:
-        """Give up an outlet; what it posted may still arrive, and its responses are ignored.
+        """Close an outlet; its posts may still arrive, and its responses are ignored.
 
         Args:
             hang_up: close its connection, too, unless another outlet uses it.
@@ -181,14 +181,14 @@ class HttpClient:
             self._timers.set(connection.number, now + self._settings.keep_seconds)
 
     def take_events(self) -> list[OutletEvent]:
-        """What happened to outlets since the last call."""
+        """The events of outlets since the last call."""
         events, self._outlet_events = self._outlet_events, []
         return events
 
-    # What the shell calls
+    # Calls of the shell
 
     def connected(self, number: int) -> None:
-        """A connection that was asked for is there."""
+        """A requested connection is open."""
         connection = self._connections.get(number)
         if connection is not None:
             connection.state = ConnectionState.OPEN
@@ -196,14 +196,14 @@ class HttpClient:
             self._tell_opened(connection)
 
     def connect_failed(self, number: int, status: ConnectionStatus, reason: str) -> None:
-        """A connection that was asked for could not be made."""
+        """A requested connection failed."""
         connection = self._connections.get(number)
         if connection is not None:
             self._removed(connection)
             self._fail(connection, list(connection.outlets), [], status, reason)
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
-        """Bytes came."""
+        """Bytes arrived."""
         connection = self._connections.get(number)
         if connection is None:
             return
@@ -223,7 +223,7 @@ class HttpClient:
             self._ready[number] = None
 
     def connection_lost(self, number: int) -> None:
-        """The other side hung up, or the connection broke."""
+        """The peer closed the connection, or it broke."""
         connection = self._connections.get(number)
         if connection is not None:
             reason = f"{connection.destination} closed the connection before its response"
@@ -232,16 +232,16 @@ class HttpClient:
 
     @property
     def has_output(self) -> bool:
-        """Whether responses or events wait to be taken, or bytes to be sent."""
+        """Whether there are responses or events to take, or bytes to send."""
         return bool(self._outlet_events or self._ready or self._events)
 
     def take_ready(self) -> list[int]:
-        """The connections that may have something to send since the last call."""
+        """The connections that may have output since the last call."""
         ready, self._ready = list(self._ready), {}
         return ready
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; empty if there is nothing to send now."""
+        """The next bytes to send; empty if there are none for now."""
         connection = self._connections.get(number)
         if connection is None or connection.state is not ConnectionState.OPEN:
             return _NOTHING
@@ -251,11 +251,11 @@ class HttpClient:
         return output
 
     def next_event(self) -> Event | None:
-        """The next connection to make or to close."""
+        """The next connection to open or to close."""
         return self._events.popleft() if self._events else None
 
     def stop(self) -> None:
-        """Close every connection; outlets are over without an event."""
+        """Close every connection; outlets end without an event."""
         self._outlets.clear()
         for connection in list(self._connections.values()):
             self._hang_up(connection, CloseReason.STOPPED, "")
@@ -264,11 +264,11 @@ class HttpClient:
     # Time
 
     def next_timer(self) -> float | None:
-        """When `handle_timer` is to be called next."""
+        """The time at which `handle_timer` must be called next."""
         return self._timers.next()
 
     def handle_timer(self, *, now: float) -> None:
-        """Give up late responses, and close connections that nothing uses."""
+        """Fail late responses, and close unused connections."""
         for owner in self._timers.take_due(now):
             connection = self._connections[cast(int, owner)]
             if connection.deadline is None:
@@ -305,7 +305,7 @@ class HttpClient:
         self._timers.set(connection.number, deadline)
 
     def _removed(self, connection: ClientConnection) -> list[Post]:
-        """A connection is over; returns its posts without a response."""
+        """A connection has ended; return its posts without a response."""
         number = connection.number
         del self._connections[number]
         self._ready.pop(number, None)
@@ -329,9 +329,9 @@ class HttpClient:
             del self._pools[connection.destination]
 
     def _finish(self, connection: ClientConnection) -> None:
-        """The other side closes the connection behind its last response.
+        """The peer closes the connection after its last response.
 
-        RFC 9112 9.6: it has not processed the requests behind that, so they are sent again.
+        RFC 9112 9.6: it has not processed the requests after that, so they are sent again.
         """
         unanswered = self._hang_up(connection, CloseReason.FINISHED, "")
         connection.unsent.extendleft(reversed(unanswered))
@@ -344,7 +344,7 @@ class HttpClient:
         status: ConnectionStatus,
         reason: str,
     ) -> None:
-        """A connection ended without the responses to what was sent: its senders fail."""
+        """A connection ended without the responses to sent requests: their outlets fail."""
         unanswered = self._hang_up(connection, why, reason)
         failed = list(dict.fromkeys([post.outlet for post in unanswered]))
         self._fail(connection, failed, unanswered, status, reason)
@@ -359,11 +359,11 @@ class HttpClient:
         status: ConnectionStatus,
         reason: str,
     ) -> None:
-        """End outlets; others of the same connection go on."""
+        """End outlets; others of the same connection continue."""
         posts = [*unanswered, *connection.unsent]
         for number in numbers:
             if self._outlets.pop(number, None) is None:
-                # Its owner has given it up.
+                # Its owner has closed it.
                 continue
             connection.outlets.remove(number)
             tokens = [post.token for post in posts if post.outlet == number]
@@ -376,7 +376,7 @@ class HttpClient:
         self._go_on(connection)
 
     def _go_on(self, connection: ClientConnection) -> None:
-        """Connect again for posts that wait, or forget a place that nothing uses."""
+        """Connect again for waiting posts, or remove an unused place."""
         if connection.unsent:
             self._connect(connection)
         elif not connection.outlets:

@@ -10,16 +10,16 @@ from .response_reader import BadResponse, ResponseReader
 from .responses import FIRST_FAILURE
 from .settings import HttpSettings
 
-# How many bytes of requests leave at once.
+# The number of bytes of requests sent at once.
 _MOST_BYTES: Final = 256 * 1024
 
 
 class Post:
-    """A request on its way.
+    """A request in transit.
 
     Attributes:
         outlet: the number of the outlet that it belongs to.
-        token: names it to the outlet's owner.
+        token: identifies it to the outlet's owner.
         parts: the bytes of the request.
         size: of all parts.
     """
@@ -34,9 +34,9 @@ class Post:
 
 
 class ConnectionState(Enum):
-    """Where a connection to another host is."""
+    """The state of a connection to another host."""
 
-    # There is no connection; a post makes one.
+    # There is no connection; a post opens one.
     CLOSED = auto()
     CONNECTING = auto()
     OPEN = auto()
@@ -45,15 +45,15 @@ class ConnectionState(Enum):
 class ClientConnection:
     """A place in the pool of a destination: at most one connection at a time.
 
-    The first request on a connection is sent alone. If its response says that the other side
-    speaks HTTP/1.1 and keeps the connection, further requests do not wait for each other.
+    The first request on a connection is sent alone. If its response says that the peer
+    speaks HTTP/1.1 and keeps the connection, further requests are pipelined.
 
     Attributes:
         number: of the connection; 0 without one.
         outlets: the numbers of the outlets that post here.
-        unsent: posts that wait.
+        unsent: waiting posts.
         sent: posts without a response.
-        deadline: when the response to the first of them is late; None without one.
+        deadline: the time limit of the response to the first of them; None without one.
         accepted: posts that were answered with success on the connection.
         received_bytes, sent_bytes: over the connection so far.
     """
@@ -102,7 +102,7 @@ class ClientConnection:
         self._reset()
 
     def closed(self) -> list[Post]:
-        """There is no connection any more; returns the posts without a response."""
+        """The connection has ended; return the posts without a response."""
         self.number = 0
         self.state = ConnectionState.CLOSED
         self.deadline = None
@@ -111,14 +111,14 @@ class ClientConnection:
 
     @property
     def finished(self) -> bool:
-        """Whether the other side answers no more requests on this connection."""
+        """Whether the peer answers no more requests on this connection."""
         return self._reader.finished
 
     def receive(self, data: bytes, now: float) -> list[tuple[Post, int]]:
-        """Take bytes; returns the posts that were answered, with their statuses.
+        """Process bytes; return the answered posts, with their statuses.
 
         Raises:
-            BadResponse: the other side does not speak HTTP.
+            BadResponse: the peer does not speak HTTP.
         """
         reader = self._reader
         self.received_bytes += len(data)

@@ -1,6 +1,6 @@
-"""A faster way to read requests in the form of Windows; `RequestReader` reads all others.
+"""A faster reader of requests in the form of Windows; `RequestReader` reads all others.
 
-Both give the same for the same bytes. A request has this form if its header has the fields of
+Both return the same for the same bytes. A request has this form if its header has the fields of
 [MC-MQSRM] 1.3.12 in their order, each in one line, and nothing else.
 """
 
@@ -20,13 +20,13 @@ _FORM: Final = re.compile(
 )
 # The number at the end of a boundary.
 _NUMBER: Final = re.compile(rb'([0-9]+)"')
-# A header that is longer is left to the other reader.
+# A longer header is left to the other reader.
 _MAX_HEAD: Final = 1024
 _TEXT: Final = rb"[ -~]*"
 
 
 def _beginnings(text: str) -> bytes:
-    """A pattern for every beginning of a text."""
+    """A pattern for every prefix of a text."""
     pattern = ""
     for character in reversed(text):
         pattern = f"(?:{re.escape(character)}{pattern})?"
@@ -37,15 +37,15 @@ def _line(start: str, whole: bytes, begun: bytes) -> tuple[re.Pattern[bytes], re
     """Patterns for a whole line, and for the beginning of one.
 
     Args:
-        start: how it begins.
-        whole, begun: what may follow, and what may follow so far.
+        start: the beginning of the line.
+        whole, begun: patterns of the rest, complete and incomplete.
     """
     raw = re.escape(start.encode("ascii"))
     return re.compile(raw + whole), re.compile(b"%b|%b%b" % (_beginnings(start), raw, begun))
 
 
 _AGENT: Final = "Proxy-Accept: NonInteractiveClient"
-# The lines of such a header, and the empty one behind a header with all of them.
+# The lines of such a header, and the empty one after a header with all of them.
 _LINES: Final = (
     _line("POST /", rb"[!-~]* HTTP/1\.1", b"[!-~]*(?: %b)?" % _beginnings("HTTP/1.1")),
     _line("Host: ", _TEXT, _TEXT),
@@ -59,7 +59,7 @@ _LINES: Final = (
 
 
 class _LastHead:
-    """The last header, to compare the next ones with: they may differ in digits of the same size.
+    """The last header, for comparison with the next ones: digits of the same size may differ.
 
     These are the end of the boundary and Content-Length, where the form has digits or any text.
     """
@@ -95,7 +95,7 @@ class _LastHead:
         self._after_length = head[self._length_end :]
 
     def length_of(self, data: bytes, at: int) -> int:
-        """Content-Length of the header that begins there; -1 if it is not like this one."""
+        """Content-Length of the header at this offset; -1 if it does not match this one."""
         length = data[at + self._length : at + self._length_end]
         if (
             not data.startswith(self._before_boundary, at)
@@ -112,8 +112,8 @@ class CompactRequests:
     """Requests of one connection in the form of Windows, in reads of any size.
 
     Attributes:
-        in_request: whether a request has begun that is not whole.
-        in_body: whether its header is whole.
+        in_request: whether an incomplete request has begun.
+        in_body: whether its header is complete.
         body_bytes: the size of its body so far.
     """
 
@@ -137,9 +137,9 @@ class CompactRequests:
         self.in_body = False
         self.body_bytes = 0
         self._last: _LastHead | None = None
-        # The bytes of a header that is not whole.
+        # The bytes of an incomplete header.
         self._begun = b""
-        # The request whose body is not whole.
+        # The request whose body is incomplete.
         self._target = b""
         self._content_type = b""
         self._head = b""
@@ -147,7 +147,7 @@ class CompactRequests:
         self._body = bytearray()
 
     def read(self, data: bytes, requests: list[HttpRequest | int]) -> bytes:
-        """Add whole requests to a list; returns the bytes that are not in this form."""
+        """Add complete requests to a list; return the bytes that are not in this form."""
         position = 0
         if self.in_body:
             position = self._read_body(data, requests)
@@ -179,7 +179,7 @@ class CompactRequests:
         return b""
 
     def _keep(self, data: bytes, position: int) -> bytes:
-        """Keep the beginning of a header, which may be in this form; returns anything else."""
+        """Keep the beginning of a header, which may be in this form; return all other bytes."""
         rest = data[position:]
         if len(rest) > _MAX_HEAD or not may_begin_form(rest):
             return rest
@@ -197,7 +197,7 @@ class CompactRequests:
         self.in_request = self.in_body = True
 
     def _read_body(self, data: bytes, requests: list[HttpRequest | int]) -> int:
-        """Go on with a body; returns where the next request begins."""
+        """Continue a body; return the offset of the next request."""
         missing = self._length - self.body_bytes
         piece = data[:missing] if len(data) > missing else data
         self._body += piece

@@ -1,4 +1,4 @@
-"""What an HTTP server counts."""
+"""Counters of an HTTP server."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Where requests go: a host and port, directly or through a proxy."""
+"""Destinations of requests: a host and port, directly or through a proxy."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ class Destination(NamedTuple):
 
     Attributes:
         host: a name in lower case, or an address; IPv6 without brackets.
-        secure: whether it is reached by HTTPS.
+        secure: whether to use HTTPS.
     """
 
     host: str
@@ -28,7 +28,7 @@ class Destination(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Scheme and authority, as a request to a proxy names them."""
+        """Scheme and authority, as in a request to a proxy."""
         return f"{'https' if self.secure else 'http'}://{self.authority}"
 
     def __str__(self) -> str:
@@ -36,12 +36,12 @@ class Destination(NamedTuple):
 
 
 class Route(NamedTuple):
-    """How a destination is reached.
+    """The route to a destination.
 
     Attributes:
-        host, port: what to connect to.
-        tunnel: the request that has the proxy there connect on; empty without one.
-        prefix: what a request writes before its target.
+        host, port: the address to connect to.
+        tunnel: the request for a tunnel through the proxy; empty without one.
+        prefix: the text of a request before its target.
     """
 
     host: str
@@ -52,11 +52,11 @@ class Route(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy, and the destinations that it is not used for.
+    """A proxy, and the destinations for which it is not used.
 
     Attributes:
-        bypass: host names and addresses in lower case; `*` in front stands for any beginning, and
-            `<local>` for names without a dot.
+        bypass: host names and addresses in lower case; `*` at the start matches any beginning, and
+            `<local>` names without a dot.
     """
 
     host: str
@@ -77,7 +77,7 @@ class Proxy:
 
 
 def route_to(destination: Destination, proxy: Proxy | None) -> Route:
-    """The way to a destination."""
+    """The route to a destination."""
     if proxy is None or not proxy.serves(destination.host):
         return Route(destination.host, destination.port, b"", "")
     if not destination.secure:
@@ -89,5 +89,5 @@ def route_to(destination: Destination, proxy: Proxy | None) -> Route:
 
 
 def bracketed(host: str) -> str:
-    """A host as URLs write it."""
+    """A host as in URLs."""
     return f"[{host}]" if ":" in host else host

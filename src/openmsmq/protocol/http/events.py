@@ -1,4 +1,4 @@
-"""What HTTP connections ask of the shell, and what they tell protocol/srmp."""
+"""Requests of HTTP connections to the shell, and their events for protocol/srmp."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from .destination import Route
 
 
 class CloseReason(StrEnum):
-    """Why a connection ended; the words are for logs, counters and people."""
+    """Why a connection ended; the texts are for logs, counters and users."""
 
     MALFORMED = "not HTTP"
     TOO_LARGE = "more than the limits allow"
@@ -25,11 +25,11 @@ class CloseReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connect:
-    """Connect, speak TLS with `host` if `secure`, then call `connected` or `connect_failed`.
+    """Connect, use TLS with `host` if `secure`, then call `connected` or `connect_failed`.
 
     Attributes:
-        route: what to connect to, and the tunnel to ask for before TLS begins.
-        host: the name that the certificate must have.
+        route: the address to connect to, and the tunnel to request before TLS begins.
+        host: the name required in the certificate.
     """
 
     connection: int
@@ -40,7 +40,7 @@ class Connect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disconnect:
-    """Send this last data on the connection, then close it; its number means nothing any more."""
+    """Send this last data on the connection, then close it; its number is invalid afterwards."""
 
     connection: int
     reason: CloseReason
@@ -72,11 +72,11 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutletFailed:
-    """An outlet is over: its host cannot be reached, or did not answer.
+    """An outlet has ended: its host is unreachable, or did not answer.
 
     Attributes:
         status: for the connection history.
-        reason: why, in words.
+        reason: why, as text.
         unanswered: the tokens of the posts without a response, in order.
     """
 

@@ -2,18 +2,18 @@
 
 from typing import Final
 
-# Fields that say how a body travelled; a request whose body was put together has none of them.
+# Fields about the transfer of a body; a request with a reassembled body has none of them.
 _FRAMING: Final = frozenset((b"transfer-encoding", b"content-length", b"trailer"))
 
 
 class HttpRequest:
-    """A whole POST below /msmq that waits for an answer.
+    """A complete POST below /msmq that waits for an answer.
 
     Attributes:
-        connection: the number of the connection that it came by.
-        sequence: its place among the requests of that connection.
-        address: where it came from.
-        secure: whether it came by HTTPS.
+        connection: the number of its connection.
+        sequence: its index among the requests of that connection.
+        address: the source address.
+        secure: whether it arrived by HTTPS.
         target: the path and query of the request line.
         content_type: the value of Content-Type; empty without one.
         body: without the framing of chunks.
@@ -47,7 +47,7 @@ def write_head(
 ) -> bytes:
     """The head of a request, for its compound message.
 
-    The length of a chunked body is in Content-Length, as if the body had come in one piece.
+    The length of a chunked body is in Content-Length, as if the body had arrived in one piece.
     """
     if chunked:
         headers = [header for header in headers if header[0].lower() not in _FRAMING]

@@ -12,7 +12,7 @@ from .settings import HttpSettings
 # The root of all queues' URLs ([MS-MQMQ] 2.1.2), in any case; a separator or the end follows.
 _ROOT: Final = b"/msmq"
 _AFTER_ROOT: Final = frozenset((b"", b"/", b"\\", b"?"))
-# How many bytes of framing each byte of a chunked body may have, besides a header's worth.
+# The framing bytes allowed per byte of a chunked body, besides the size of a header.
 _FRAMING_PER_BYTE: Final = 8
 
 _CONTENT_LENGTH: Final = 1
@@ -27,14 +27,14 @@ _KINDS: Final = {
     b"expect": _EXPECT,
     b"connection": _CONNECTION,
 }
-# The expectation of a client that holds its body back.
+# The expectation of a client that delays its body.
 _HOLDS_BODY: Final = b"100-continue"
 # Fields that offer another protocol.
 _UPGRADE: Final = frozenset((b"connection", b"upgrade"))
 
 
 class Refusal(Exception):
-    """A request that costs its connection: nothing that follows it can be understood."""
+    """A request that ends its connection: the bytes after it cannot be parsed."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -43,11 +43,11 @@ class Refusal(Exception):
 
 
 class RequestReader:
-    """The requests of one connection; httptools calls the methods whose names begin with `_on_`.
+    """The requests of one connection; httptools calls the methods with the prefix `_on_`.
 
     Attributes:
-        entries: what was read since the last look, in order: a whole request, or the status of one
-            that is refused.
+        entries: results since the last look, in order: a complete request, or the status of a
+            refused one.
         finished: whether the last entry is the last request of the connection.
         keep: whether the client speaks HTTP/1.0 and wants to keep the connection.
         wants_continue: whether the sender of a body waits for 100 Continue before it sends it.
@@ -105,12 +105,12 @@ class RequestReader:
 
     @property
     def in_request(self) -> bool:
-        """Whether a request has begun that is not whole."""
+        """Whether an incomplete request has begun."""
         return self._in_request or self._compact.in_request
 
     @property
     def in_body(self) -> bool:
-        """Whether its header is whole."""
+        """Whether its header is complete."""
         return self._in_body if self._in_request else self._compact.in_body
 
     @property
@@ -137,14 +137,14 @@ class RequestReader:
         self._upgrading = False
         self._status = 0
         self._body: bytes | bytearray = b""
-        # Bytes that belong to this request, besides those of the read in which it began.
+        # Bytes of this request, besides those of the read in which it began.
         self._fed = 0
 
     def feed(self, data: bytes) -> None:
-        """Take bytes.
+        """Process bytes.
 
         Raises:
-            Refusal: nothing more can be read; `entries` has what came before.
+            Refusal: nothing more can be read; `entries` has the results before.
         """
         if not self._in_request:
             data = self._compact.read(data, self.entries)
@@ -158,19 +158,19 @@ class RequestReader:
             self._check_framing()
 
     def _parse(self, data: bytes) -> bytes:
-        """Parse bytes; returns what is to be parsed again because its sender offers an upgrade."""
+        """Parse bytes; return those to be parsed again because their sender offers an upgrade."""
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
             if not self._upgrading:
                 return b""
-            # httptools takes what follows for the other protocol, which is not spoken here:
+            # httptools takes the following bytes for the other protocol, which is not supported:
             # RFC 9110 7.8 has the offer ignored, so the request is read again without it.
             head = self._head_without_upgrade()
             self._parser = self._make_parser()
             return head + data[upgrade.args[0] :]
         except HttpParserError as exc:
-            # Bytes behind the last request are not looked at.
+            # Bytes after the last request are ignored.
             if not self.finished or self._in_request:
                 raise self.refusal or Refusal(400, str(exc)) from exc
         return b""
@@ -182,7 +182,7 @@ class RequestReader:
         return write_head(self._target, headers, 0, chunked=False)
 
     def _check_framing(self) -> None:
-        """Refuse a request that consists of little but its framing."""
+        """Refuse a request that consists mostly of framing."""
         settings = self._settings
         if not self._in_body:
             if self._fed > settings.max_header_bytes + settings.max_target_bytes:
@@ -196,7 +196,7 @@ class RequestReader:
         self.refusal = Refusal(status, detail)
         raise self.refusal
 
-    # What httptools calls
+    # Callbacks of httptools
 
     def _on_url(self, url: bytes) -> None:
         self._target += url
@@ -212,7 +212,7 @@ class RequestReader:
         if self._header_bytes > settings.max_header_bytes:
             self._refuse(431, f"the header is longer than {settings.max_header_bytes} bytes")
         if self._in_body:
-            # A trailer says nothing about the request.
+            # A trailer is not part of the request.
             return
         self._headers.append((name, value))
         kind = _KINDS.get(name.lower(), 0)
@@ -246,11 +246,11 @@ class RequestReader:
         if self._expect == _HOLDS_BODY and parser.get_http_version() != "1.0":
             self.wants_continue = not self._status
             if self._status and (self._chunked or self._content_length > 0):
-                # RFC 9110 10.1.1: the client holds its body back until it has this status.
+                # RFC 9110 10.1.1: the client delays its body until it has this status.
                 self._refuse(self._status, "refused before its body")
 
     def _check_head(self, method: bytes) -> int:
-        """The status of a request that its header alone refuses; 0 if it does not."""
+        """The status of a request that its header alone refuses; 0 otherwise."""
         target = self._target = origin_form(self._target)
         if target[:5].lower() != _ROOT or target[5:6] not in _AFTER_ROOT:
             return 404
@@ -288,7 +288,7 @@ class RequestReader:
 
 
 def origin_form(target: bytes) -> bytes:
-    """The path and query of a target; an absolute target loses its scheme and host."""
+    """The path and query of a target; the scheme and host of an absolute target are removed."""
     if target.startswith(b"/"):
         return target
     _, separator, rest = target.partition(b"://")

@@ -1,4 +1,4 @@
-"""The head of a request that is sent."""
+"""The header of an outgoing request."""
 
 from typing import Final
 

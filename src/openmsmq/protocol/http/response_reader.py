@@ -18,15 +18,15 @@ class BadResponse(Exception):
 
 
 class ResponseReader:
-    """The responses of one connection; httptools calls the methods whose names begin with `_on_`.
+    """The responses of one connection; httptools calls the methods with the prefix `_on_`.
 
-    A response counts as soon as its header is complete; its body is skipped. Responses that are
-    all as this package writes 200 are counted without httptools.
+    A response counts as soon as its header is complete; its body is skipped. Responses exactly
+    like the 200 of this package are counted without httptools.
 
     Attributes:
-        statuses: those of the responses since the last look, in order.
+        statuses: statuses since the last look, in order.
         finished: whether the last of them is the last response of the connection.
-        version: of the last of them.
+        version: that of the last of them.
     """
 
     __slots__ = ("_between", "_most", "_parser", "_size", "finished", "statuses", "version")
@@ -44,14 +44,14 @@ class ResponseReader:
         self.version = ""
         # Bytes since the read in which the last response came.
         self._size = 0
-        # Whether no response has begun that is not whole.
+        # Whether no incomplete response has begun.
         self._between = True
 
     def feed(self, data: bytes) -> None:
-        """Take bytes.
+        """Process bytes.
 
         Raises:
-            BadResponse: nothing more can be read; `statuses` has what came before.
+            BadResponse: nothing more can be read; `statuses` has the results before.
         """
         count = len(self.statuses)
         if self._between and not self.finished and self._count_alike(data):
@@ -61,7 +61,7 @@ class ResponseReader:
         except HttpParserUpgrade as upgrade:
             raise BadResponse("it changes to another protocol") from upgrade
         except HttpParserError as exc:
-            # Bytes behind the last response are not looked at.
+            # Bytes after the last response are ignored.
             if not self.finished:
                 raise BadResponse(str(exc)) from exc
         self._size = self._size + len(data) if count == len(self.statuses) else 0
@@ -69,7 +69,7 @@ class ResponseReader:
             raise BadResponse(f"it is longer than {self._most} bytes")
 
     def _count_alike(self, data: bytes) -> bool:
-        """Count responses if bytes are nothing but 200; whether they are."""
+        """Count responses if the bytes are nothing but 200; return whether they are."""
         count = data.count(_OK_RESPONSE)
         if not count or count * len(_OK_RESPONSE) != len(data):
             return False

@@ -6,14 +6,14 @@ CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 # Added to a status: the connection is closed after the response, or an HTTP/1.0 client keeps it.
 CLOSE: Final = 0x1000
 KEEP: Final = 0x2000
-# Statuses below this one say that a request was accepted.
+# Statuses below this one mean that a request was accepted.
 FIRST_FAILURE: Final = 300
 
 _STATUSES: Final = {
     200: "OK",
     400: "Bad Request",
     404: "Not Found",
-    # RFC 9110 15.5.6: it says what is allowed.
+    # RFC 9110 15.5.6: it lists the allowed methods.
     405: "Method Not Allowed\r\nAllow: POST",
     408: "Request Timeout",
     411: "Length Required",

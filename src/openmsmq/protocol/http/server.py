@@ -1,4 +1,4 @@
-"""The HTTP server of a queue manager: all connections that were accepted, and their limits."""
+"""The HTTP server of a queue manager: all accepted connections, and their limits."""
 
 from collections import deque
 from typing import Final, cast
@@ -15,11 +15,11 @@ _NOTHING: Final[list[bytes]] = []
 
 
 class HttpServer:
-    """Connections of clients; without sockets, it names them by odd numbers.
+    """Connections of clients; without sockets, they have odd numbers.
 
-    Whole requests come out by `take_requests`, those of all reads since the last call together;
-    each gets one `answer`, at any time and in any order. Answers to requests of a connection that
-    is lost are ignored.
+    `take_requests` returns the complete requests of all reads since the last call;
+    each gets one `answer`, at any time and in any order. Answers on a closed connection
+    are ignored.
     """
 
     def __init__(self, settings: HttpSettings) -> None:
@@ -38,7 +38,7 @@ class HttpServer:
     def __len__(self) -> int:
         return len(self._connections)
 
-    # What people ask for
+    # Administration
 
     @property
     def connections(self) -> list[ServerConnection]:
@@ -51,17 +51,17 @@ class HttpServer:
         return self._held_bytes
 
     def hang_up(self, number: int) -> bool:
-        """Close a connection; whether there is one."""
+        """Close a connection; return whether it exists."""
         connection = self._connections.get(number)
         if connection is None:
             return False
         self._remove(connection, CloseReason.HUNG_UP)
         return True
 
-    # What the user of HTTP calls
+    # Calls of the user of HTTP
 
     def take_requests(self) -> list[HttpRequest]:
-        """The whole requests since the last call, those of each connection in order."""
+        """The complete requests since the last call, those of each connection in order."""
         requests, self._requests = self._requests, []
         return requests
 
@@ -83,7 +83,7 @@ class HttpServer:
             self._held_bytes += connection.body_bytes - before
             self._changed(connection)
 
-    # What the shell calls
+    # Calls of the shell
 
     def accept(self, address: str, *, secure: bool, now: float) -> int | None:
         """A client connected; return the number of the connection, or None to refuse it."""
@@ -108,7 +108,7 @@ class HttpServer:
         return number
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
-        """Bytes came."""
+        """Bytes arrived."""
         connection = self._connections.get(number)
         if connection is None:
             return
@@ -122,28 +122,28 @@ class HttpServer:
         self._changed(connection)
 
     def may_read(self, number: int) -> bool:
-        """Whether more bytes of a connection are taken at the moment."""
+        """Whether more bytes of a connection are accepted at the moment."""
         connection = self._connections.get(number)
         return connection is None or connection.may_read
 
     def connection_lost(self, number: int) -> None:
-        """The client hung up, or the connection broke."""
+        """The client closed the connection, or it broke."""
         connection = self._connections.get(number)
         if connection is not None:
             self._remove(connection, connection.reason)
 
     @property
     def has_output(self) -> bool:
-        """Whether requests or events wait to be taken, or bytes to be sent."""
+        """Whether there are requests or events to take, or bytes to send."""
         return bool(self._requests or self._ready or self._events)
 
     def take_ready(self) -> list[int]:
-        """The connections that may have something to send since the last call."""
+        """The connections that may have output since the last call."""
         ready, self._ready = list(self._ready), {}
         return ready
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; empty if there is nothing to send now."""
+        """The next bytes to send; empty if there are none for now."""
         connection = self._connections.get(number)
         if connection is None:
             return _NOTHING
@@ -157,7 +157,7 @@ class HttpServer:
         return self._events.popleft() if self._events else None
 
     def stop(self) -> None:
-        """Close every connection, and take no more."""
+        """Close every connection, and accept no more."""
         self._stopped = True
         for connection in list(self._connections.values()):
             self._remove(connection, CloseReason.STOPPED)
@@ -165,11 +165,11 @@ class HttpServer:
     # Time
 
     def next_timer(self) -> float | None:
-        """When `handle_timer` is to be called next."""
+        """The time at which `handle_timer` must be called next."""
         return self._timers.next()
 
     def handle_timer(self, *, now: float) -> None:
-        """Close connections that are idle, or slow."""
+        """Close idle or slow connections."""
         for owner in self._timers.take_due(now):
             connection = self._connections[cast(int, owner)]
             connection.handle_timer(now)

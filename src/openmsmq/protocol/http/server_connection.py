@@ -13,22 +13,22 @@ from .settings import HttpSettings
 
 
 class State(Enum):
-    """Where a connection is."""
+    """The state of a connection."""
 
     # Requests are read.
     OPEN = auto()
     # The client's last request was read; answers are missing.
     FINISHING = auto()
-    # A request was refused that nothing can follow; answers are missing.
+    # A request was refused after which nothing can be read; answers are missing.
     REFUSING = auto()
-    # The refusal has left; what the client still sends is discarded.
+    # The refusal has been sent; further bytes of the client are discarded.
     LINGERING = auto()
     # To be closed once the output has left.
     CLOSED = auto()
 
 
 class Input(Enum):
-    """What happens to a connection."""
+    """An input of a connection."""
 
     LAST_REQUEST = auto()
     REFUSED = auto()
@@ -58,13 +58,13 @@ _REASONS: Final = {
 class ServerConnection:
     """The server's side of one connection.
 
-    `receive` takes bytes, `take_requests` hands over the requests that they completed, `answer`
-    answers one of them, and `take_output` has the bytes to send. At `deadline`, a monotonic time,
-    `handle_timer` is to be called. When `state` is CLOSED, the connection is to be closed.
+    `receive` takes bytes, `take_requests` returns the requests that they completed, `answer`
+    answers one of them, and `take_output` returns the bytes to send. At `deadline`, a monotonic
+    time, call `handle_timer`. When `state` is CLOSED, close the connection.
 
     Attributes:
         reason, detail: why it ends.
-        body_bytes: the bodies of whole requests without an answer.
+        body_bytes: the bodies of complete requests without an answer.
         accepted: requests that were answered with success.
         received_bytes, sent_bytes: over the connection so far.
     """
@@ -125,16 +125,16 @@ class ServerConnection:
         self._first = 0
         self._output: list[bytes] = []
         self._output_bytes = 0
-        # Since when a request is being read.
+        # The time since which a request is being read.
         self._since = now
-        # Whether there was output when the timer was last due, and it is still there.
+        # Whether output was pending when the timer was last due, and still is.
         self._unread = False
         self.deadline = now + settings.header_seconds
 
     # Requests
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take bytes."""
+        """Process bytes."""
         self.received_bytes += len(data)
         if self.state is not State.OPEN:
             return
@@ -174,18 +174,18 @@ class ServerConnection:
         self.body_bytes += size
 
     def take_requests(self) -> list[HttpRequest]:
-        """The requests that became whole since the last call, in order."""
+        """The requests completed since the last call, in order."""
         requests, self._requests = self._requests, []
         return requests
 
     @property
     def held_bytes(self) -> int:
-        """The bodies of requests without an answer, the one that is being read included."""
+        """The bodies of requests without an answer, including the one that is being read."""
         return self.body_bytes + self._reader.body_bytes
 
     @property
     def may_read(self) -> bool:
-        """Whether more bytes are taken at the moment."""
+        """Whether more bytes are accepted at the moment."""
         settings = self._settings
         return (
             len(self._statuses) < settings.max_unanswered
@@ -196,7 +196,7 @@ class ServerConnection:
     # Answers
 
     def answer(self, sequence: int, status: int) -> None:
-        """Answer a request; its response leaves behind those of the requests before it."""
+        """Answer a request; its response leaves after those of the requests before it."""
         self._statuses[sequence - self._first] = status
         self._flush()
 
@@ -208,7 +208,7 @@ class ServerConnection:
         self._flush()
 
     def refuse(self, status: int, detail: str) -> None:
-        """Answer what is being read, behind all other requests, and read nothing more."""
+        """Answer the request that is being read, after all others, and read nothing more."""
         self.reason = _REASONS.get(status, CloseReason.TOO_LARGE)
         self.detail = detail
         self._move(Input.REFUSED)
@@ -223,7 +223,7 @@ class ServerConnection:
             self.refuse(503, "the requests of all clients hold too many bytes")
 
     def _flush(self) -> None:
-        """Write the responses that no earlier request holds up."""
+        """Write the responses that need not wait for an earlier request."""
         statuses = self._statuses
         while statuses and statuses[0]:
             status = statuses.popleft()
@@ -254,7 +254,7 @@ class ServerConnection:
             self.sent_bytes += self._output_bytes
             self._output_bytes = 0
             self._unread = False
-            # A request that waited behind these answers has its whole time again.
+            # A request that waited behind these answers has its full time again.
             self._since = now
             self._set_deadline(now)
         return output
@@ -276,7 +276,7 @@ class ServerConnection:
             self.deadline = self._since + settings.request_seconds + seconds
 
     def handle_timer(self, now: float) -> None:
-        """Do what is due at `deadline`."""
+        """Handle the timer at `deadline`."""
         if self.state is State.LINGERING:
             self._move(Input.LATE)
         elif self._output:

@@ -6,17 +6,17 @@ from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE
 
 from .destination import Proxy
 
-# What an envelope, its MIME headers and delimiters may take besides the body of a message.
+# The size of an envelope, its MIME headers and delimiters besides the body of a message.
 ENVELOPE_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
-    """How much other machines may use; times are in seconds.
+    """Limits for other machines; times are in seconds.
 
     Attributes:
-        max_connections: connections that were accepted, in all.
-        max_connections_per_address: connections that were accepted from one address.
+        max_connections: the total of accepted connections.
+        max_connections_per_address: connections accepted from one address.
         max_target_bytes: the target of a request.
         max_headers: header fields of a request.
         max_header_bytes: the header fields of a request together.
@@ -28,8 +28,8 @@ class HttpSettings:
         idle_seconds: how long a connection may stay open without a request.
         header_seconds: how long a new connection may take to begin a request, and a request to
             complete its header.
-        request_seconds: how long a request may take in all, besides the time for its bytes.
-        min_bytes_per_second: the rate at which a body has to arrive at least.
+        request_seconds: how long a request may take in total, besides the time for its bytes.
+        min_bytes_per_second: the minimum rate of a body.
         write_seconds: how long a peer may leave answers unread.
         linger_seconds: how long bytes of a refused request are read and discarded, so that its
             sender can read the answer.

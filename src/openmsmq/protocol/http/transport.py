@@ -14,7 +14,7 @@ from .settings import HttpSettings
 class HttpTransport:
     """The server and the client of one queue manager.
 
-    Who uses HTTP talks to `server` and `client`. The rest is for who moves the bytes: odd numbers
+    The user of HTTP calls `server` and `client`. All other methods are for the shell: odd numbers
     are connections of the server, even ones those of the client.
     """
 
@@ -25,26 +25,26 @@ class HttpTransport:
         self.client: Final = HttpClient(settings)
 
     def connected(self, number: int, address: str, *, now: float) -> None:  # noqa: ARG002 - as for every protocol
-        """A connection that was asked for is there."""
+        """A requested connection is open."""
         self.client.connected(number)
 
     def connect_failed(self, number: int, status: ConnectionStatus, reason: str) -> None:
-        """A connection that was asked for could not be made; the reason is for people."""
+        """A requested connection failed; the reason is for users."""
         self.client.connect_failed(number, status, reason)
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
-        """Bytes came."""
+        """Bytes arrived."""
         if number & 1:
             self.server.receive_data(number, data, now=now)
         else:
             self.client.receive_data(number, data, now=now)
 
     def may_read(self, number: int) -> bool:
-        """Whether more bytes of a connection are taken at the moment."""
+        """Whether more bytes of a connection are accepted at the moment."""
         return number & 1 == 0 or self.server.may_read(number)
 
     def connection_lost(self, number: int) -> None:
-        """The other side hung up, or the connection broke."""
+        """The peer closed the connection, or it broke."""
         if number & 1:
             self.server.connection_lost(number)
         else:
@@ -52,29 +52,29 @@ class HttpTransport:
 
     @property
     def has_output(self) -> bool:
-        """Whether requests, responses or events wait to be taken, or bytes to be sent."""
+        """Whether there are requests, responses or events to take, or bytes to send."""
         return self.server.has_output or self.client.has_output
 
     def take_ready(self) -> list[int]:
-        """The connections that may have something to send since the last call."""
+        """The connections that may have output since the last call."""
         return self.server.take_ready() + self.client.take_ready()
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; empty if there is nothing to send now."""
+        """The next bytes to send; empty if there are none for now."""
         if number & 1:
             return self.server.data_to_send(number, now=now)
         return self.client.data_to_send(number, now=now)
 
     def next_event(self) -> Event | None:
-        """The next connection to make or to close."""
+        """The next connection to open or to close."""
         return self.server.next_event() or self.client.next_event()
 
     def next_timer(self) -> float | None:
-        """When `handle_timer` is to be called next."""
+        """The time at which `handle_timer` must be called next."""
         return earlier(self.server.next_timer(), self.client.next_timer())
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""
         self.server.handle_timer(now=now)
         self.client.handle_timer(now=now)
 

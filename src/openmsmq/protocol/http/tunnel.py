@@ -4,11 +4,11 @@ from .response_reader import BadResponse, ResponseReader
 
 
 class Tunnel:
-    """Reads what a proxy answers before the tunnel is there.
+    """Reads the answer of a proxy before the tunnel is open.
 
     Attributes:
         open: whether the bytes that follow come from the destination.
-        fault: why there is no tunnel; empty as long as there may be one.
+        fault: why the tunnel failed; empty unless it has.
     """
 
     __slots__ = ("_reader", "fault", "open")
@@ -19,7 +19,7 @@ class Tunnel:
         self.fault = ""
 
     def receive(self, data: bytes) -> None:
-        """Take bytes of the proxy. A destination of TLS sends nothing before its client does."""
+        """Process bytes of the proxy. A TLS server sends nothing before its client does."""
         try:
             self._reader.feed(data)
         except BadResponse as exc:

@@ -22,7 +22,7 @@ def get_status(session: LocalSession, request: local.GetStatus) -> None:
 
 
 def sample(session: LocalSession, request: local.Sample) -> Steps:
-    """What changed since an earlier sample, in steps."""
+    """The changes since an earlier sample, in steps."""
     service = session.service
     parts = session.manager.management.sample(
         request.since,
@@ -231,7 +231,7 @@ def backup(session: LocalSession, request: local.Backup) -> None:
             Hresult.MQ_ERROR_INVALID_PARAMETER,
             f"file: {request.file!r} must start with /, as the queue manager is elsewhere",
         )
-    # One that was begun is finished although the client goes.
+    # A request that was begun is finished even when the client disconnects.
     session.service.backup(request.file, defer(session, request))
 
 
@@ -245,7 +245,7 @@ def machine_keys(session: LocalSession, request: local.MachineKeys) -> None:
     if request.action == "list":
         session.done(request.id, session.service.machine_keys(), session.seen)
         return
-    # What was begun is finished although the client goes.
+    # A request that was begun is finished even when the client disconnects.
     answer = defer(session, request)
     if request.action == "rotate":
         session.service.rotate_machine_keys(answer)

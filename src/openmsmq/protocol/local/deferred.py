@@ -1,9 +1,9 @@
-"""Answers that come later: something outside the session carries out the request.
+"""Deferred answers: work outside the session carries out the request.
 
-A handler calls `defer` and hands what it gets to whatever does the work: a backup that a thread
-writes, a queue that is opened on another machine. The session continues with other requests.
+A handler calls `defer` and passes the result to the worker: a backup written in
+a thread, a queue opened on another machine. The session continues with other requests.
 Exactly one answer reaches the client: `done`, `answer` or `fail`, or a refusal when the client
-cancels the request. After that, and when the client has gone, an answer has no effect.
+cancels the request. After that, and when the client has disconnected, an answer has no effect.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MAX_DEFERRED: Final = 10_000
 
 
 class Deferred:
-    """The answer to one request, until it is given.
+    """The answer to one request, until it is sent.
 
     Args:
-        stop: ends the work when the client cancels the request or goes away; without it the work
+        stop: ends the work when the client cancels the request or disconnects; without it the work
             is finished in any case, and the request cannot be cancelled.
     """
 
@@ -55,7 +55,7 @@ class Deferred:
             refuse(self._session, self._request, error)
 
     def cancel(self) -> bool:
-        """The client does not want it any more; returns whether the work was stopped for that."""
+        """The client has cancelled it; return whether the work was stopped."""
         if self._stop is None:
             return False
         self._end()
@@ -77,10 +77,10 @@ class Deferred:
 def defer(
     session: LocalSession, request: local.Request, stop: Callable[[], None] | None = None
 ) -> Deferred:
-    """Let something else answer a request later; arguments as for `Deferred`.
+    """Defer the answer to a request; arguments as for `Deferred`.
 
     Raises:
-        QueueError: too many requests of this client wait for such an answer.
+        QueueError: too many requests of this client have deferred answers.
     """
     require_room(len(session.deferred), MAX_DEFERRED, "requests that are answered later")
     deferred = Deferred(session, request, stop)
@@ -89,6 +89,6 @@ def defer(
 
 
 def cancel_deferred(session: LocalSession, request: int) -> bool:
-    """Cancel a request that is answered later; returns whether that had an effect."""
+    """Cancel a request with a deferred answer; return whether that had an effect."""
     deferred = session.deferred.get(request)
     return deferred is not None and deferred.cancel()

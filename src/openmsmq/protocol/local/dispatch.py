@@ -1,4 +1,4 @@
-"""From bytes to the function that carries out the request."""
+"""Dispatch: from bytes to the function that carries out the request."""
 
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -25,14 +25,14 @@ HANDLERS: Final[Handlers] = {
 
 
 class NotLetIn(ProtocolViolation):
-    """A client that could not say who it is."""
+    """A client that could not authenticate."""
 
 
 def receive(session: LocalSession, payload: bytes | memoryview) -> None:
-    """Carry out one request; one that takes long is left to `step`.
+    """Carry out one request; a long one is left to `step`.
 
     Raises:
-        ProtocolViolation: bytes that are no request, or a request out of turn; hang up.
+        ProtocolViolation: invalid bytes, or a request out of turn; close the connection.
     """
     try:
         request = local.decode_request(payload)
@@ -55,7 +55,7 @@ def receive(session: LocalSession, payload: bytes | memoryview) -> None:
 
 
 def step(session: LocalSession) -> None:
-    """One step of the longest waiting of the requests that take long; there must be one."""
+    """One step of the longest waiting of the long requests; there must be one."""
     long = session.long.popleft()
     try:
         next(long.steps)
@@ -68,11 +68,11 @@ def step(session: LocalSession) -> None:
 
 
 def greet(session: LocalSession, request: local.AnyRequest) -> None:
-    """The first request: both sides say who they are.
+    """The first request: both sides identify themselves.
 
     Raises:
-        ProtocolViolation: not a greeting.
-        NotLetIn: not from anybody who is known.
+        ProtocolViolation: it is not a greeting.
+        NotLetIn: the client is unknown.
     """
     if not isinstance(request, local.Hello):
         raise ProtocolViolation("the first request must be Hello")
@@ -108,7 +108,7 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
 
 
 def act_for(session: LocalSession, request: local.Hello) -> None:
-    """Let the client be somebody else from now on; only an administrator may.
+    """Let the client act as another principal from now on; only an administrator may.
 
     Raises:
         NotLetIn: it may not, or there is no such principal.
@@ -122,14 +122,14 @@ def act_for(session: LocalSession, request: local.Hello) -> None:
 
 
 class Intake(Protocol):
-    """Counts what clients have asked for; the engine does."""
+    """Counts the bytes of requests; implemented by the engine."""
 
     def take_in(self, size: int) -> None:
-        """Requests of this many bytes were carried out."""
+        """Count the bytes of requests that were carried out."""
 
 
 class HostedSession:
-    """A session that tells the time before each request, and the engine how much there was.
+    """A session that sets the time before each request, and counts its bytes in the engine.
 
     Args:
         tick: calls `Engine.enter` with the time.
@@ -148,7 +148,7 @@ class HostedSession:
 
     @property
     def busy(self) -> bool:
-        """Whether there are requests that take long, for `step`."""
+        """Whether there are long requests, for `step`."""
         return bool(self._session.long)
 
     def receive(self, payload: bytes | memoryview) -> None:
@@ -158,7 +158,7 @@ class HostedSession:
         receive(self._session, payload)
 
     def step(self) -> None:
-        """Carry out one step of a request that takes long."""
+        """Carry out one step of a long request."""
         self._tick()
         step(self._session)
 
@@ -172,10 +172,10 @@ class HostedSession:
         self._session.holder.resume()
 
     def stop(self) -> None:
-        """The client is about to be cut off."""
+        """The client is about to be disconnected."""
         self._session.holder.stop()
 
     def close(self) -> None:
-        """Give back everything the client holds."""
+        """Release all resources of the client."""
         self._tick()
         self._session.close()

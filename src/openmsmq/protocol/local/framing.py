@@ -8,12 +8,12 @@ from openmsmq.wire.errors import ProtocolViolation
 LENGTH: Final = Struct("<I")
 LENGTH_SIZE: Final = 4
 MAX_FRAME_SIZE: Final = 32 * 1024 * 1024
-# How much is read at once, from a client that sends little and from one that sends much.
+# The size of reads, for a client that sends little and for one that sends much.
 LEAST_ROOM: Final = 4096
 MOST_ROOM: Final = 256 * 1024
-# Memory beyond this is given back once it is not needed.
+# Memory above this size is freed once it is not needed.
 KEPT_SIZE: Final = 2 * 1024 * 1024
-# Whoever has not said who it is needs no more.
+# A client that has not authenticated needs no more.
 HELLO_FRAME_SIZE: Final = 4096
 
 
@@ -23,38 +23,38 @@ def frame(payload: bytes) -> bytes:
 
 
 class FrameBuffer:
-    """Cuts the payloads out of a stream of bytes that is read into it.
+    """Cuts the payloads out of a stream of bytes that is read into its memory.
 
     Payloads are views of its memory, valid until the next bytes are read; to keep them longer,
-    call `release`. The memory grows with what arrives, never with what a frame announces.
+    call `release`. The memory grows with arriving bytes, never with an announced length.
     """
 
     __slots__ = ("_begin", "_end", "_memory", "_room", "max_frame_size")
 
     def __init__(self, max_frame_size: int = MAX_FRAME_SIZE) -> None:
         self._memory = memoryview(bytearray(LEAST_ROOM))
-        # Where the first frame that is not complete begins, and where the bytes end.
+        # The start of the first incomplete frame, and the end of the bytes.
         self._begin = 0
         self._end = 0
-        # How much to read at once: what was filled before is doubled.
+        # The size of reads: doubled after a full read.
         self._room = LEAST_ROOM
         self.max_frame_size = max_frame_size
 
     @property
     def held_bytes(self) -> int:
-        """How many bytes of an incomplete frame are kept."""
+        """The number of bytes kept of an incomplete frame."""
         return self._end - self._begin
 
     def space(self) -> memoryview:
-        """Where to read the next bytes to."""
+        """The buffer for the next bytes."""
         self._make_room(self._room)
         return self._memory[self._end : self._end + self._room]
 
     def filled(self, count: int) -> list[memoryview]:
-        """So many bytes were read to `space`: return the payloads that are complete.
+        """Bytes were read to `space`: return the complete payloads.
 
         Raises:
-            ProtocolViolation: a frame is over the limit; it is not waited for.
+            ProtocolViolation: a frame is over the limit; it is not awaited.
         """
         if count == self._room < MOST_ROOM:
             self._room *= 2
@@ -70,7 +70,7 @@ class FrameBuffer:
         return self._cut()
 
     def release(self) -> None:
-        """Leave the memory to the payloads that were given, and go on in other."""
+        """Leave the memory to the returned payloads, and allocate new memory."""
         self._move(memoryview(bytearray(self.held_bytes + self._room)))
 
     def _make_room(self, room: int) -> None:

@@ -16,7 +16,7 @@ from .session import Handlers, LocalSession, ReadTag, Steps
 
 SHARE: Final = {"deny_none": ShareMode.DENY_NONE, "deny_receive": ShareMode.DENY_RECEIVE_SHARE}
 MAX_BYTES: Final = 16 * 1024 * 1024
-# In place of the number of a transaction: one for this request alone.
+# In place of the number of a transaction: a transaction for this request alone.
 SINGLE: Final = -1
 
 
@@ -50,7 +50,7 @@ def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
             or [descriptor.format_name],
             "transactional": transactional,
         },
-        # It may have been made for this client just now.
+        # It may have been created for this client just now.
         session.seen,
     )
 
@@ -70,7 +70,7 @@ def close_cursor(session: LocalSession, request: local.CloseCursor) -> None:
 
 
 def open_to_send(session: LocalSession, request: local.OpenToSend) -> None:
-    """The refusal of what is sent to a handle says why its queue could not be opened."""
+    """The refusal of messages sent to a handle says why its queue could not be opened."""
     handles, names = request.handles, request.names
     if len(handles) != len(names):
         raise QueueError(
@@ -82,7 +82,7 @@ def open_to_send(session: LocalSession, request: local.OpenToSend) -> None:
 
 
 def send(session: LocalSession, request: local.Send) -> None:
-    """Answers with the ordinal of the first message; the others follow it."""
+    """The answer is the ordinal of the first message; the others follow it."""
     session.incoming_messages += len(request.packets)
     if not request.packets:
         session.opened(request.handle)
@@ -135,7 +135,7 @@ def send_with_others(session: LocalSession, request: local.Send) -> None:
 
 
 def send_each(session: LocalSession, request: local.SendEach) -> None:
-    """Answers with what was refused; the rest of the request is accepted."""
+    """The answer has the refused messages; the rest of the request is accepted."""
     if len(request.handles) != len(request.packets):
         raise QueueError(
             Hresult.MQ_ERROR_INVALID_PARAMETER,
@@ -145,7 +145,7 @@ def send_each(session: LocalSession, request: local.SendEach) -> None:
     handles: list[int] = []
     descriptors: list[OpenQueueDescriptor] = []
     packets: list[bytes] = []
-    # Handles that take nothing: why, and how many messages there are for them.
+    # Handles that take no messages: why, and how many messages there are for them.
     closed: dict[int, QueueError] = {}
     counts: dict[int, int] = {}
     for handle, packet in zip(request.handles, request.packets, strict=True):
@@ -170,12 +170,12 @@ def send_each(session: LocalSession, request: local.SendEach) -> None:
     for refusal in sent.refusals:
         handle = handles[refusal.position]
         refused.append(refuse_handle(session, handle, refusal.messages, refusal.error))
-    # Refusals of a chain come in their order.
+    # Refusals of a chain are sent in its order.
     session.done(request.id, refused or None, session.seen if refused else sent.depends)
 
 
 def limited(count: int) -> int:
-    """How many messages one request gets."""
+    """The maximum number of messages of one request."""
     return min(max(count, 1), local.MAX_MESSAGES)
 
 
@@ -304,7 +304,7 @@ def purge_messages(session: LocalSession, request: local.PurgeMessages) -> None:
 
 
 def find_message(session: LocalSession, request: local.FindMessage) -> Steps:
-    """Look at some messages a step, in queue order."""
+    """Look at some messages per step, in queue order."""
     descriptor = session.holder.descriptor(request.handle)
     lookup_id = yield from session.manager.traffic.find_message(
         descriptor, request.identifier, correlation=request.correlation, hidden=request.hidden
@@ -355,7 +355,7 @@ def end_transaction(session: LocalSession, request: local.EndTransaction) -> Non
     coordination = session.manager.coordination
     transaction = session.holder.transaction(request.transaction)
     if request.commit and transaction is not None and transaction.identifier in coordination:
-        # Others decide with us; from now on the outcome does not depend on this client.
+        # Participants decide, too; from now on the outcome does not depend on this client.
         deferred = defer(session, request)
         session.holder.release(request.transaction)
         coordination.commit(transaction.identifier, deferred)

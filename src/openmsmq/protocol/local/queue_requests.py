@@ -12,7 +12,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 from . import messages as local
 from .session import Handlers, LocalSession, Steps
 
-# The words of users for the attributes of a queue.
+# The user's words for the attributes of a queue.
 ATTRIBUTES: Final = {"transactional": "transactional", **CHANGEABLE_PROPERTIES}
 PRIVACY: Final = {level.name.lower(): level for level in QueuePrivacyLevel}
 
@@ -39,7 +39,7 @@ def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
                 )
             value = PRIVACY[value]
         elif word == "multicast":
-            # An empty text says that the queue listens to none.
+            # An empty text means that the queue listens to no address.
             value = None if value == "" else value
         elif word == "type":
             value = type_guid(value)
@@ -111,7 +111,7 @@ def change_permissions(session: LocalSession, request: local.Grant) -> None:
 
 
 def permission_change(*, deny: bool, revoke: bool) -> PermissionChange:
-    """What a request says about rights."""
+    """The rights in a request."""
     if revoke:
         return PermissionChange.REVOKE
     return PermissionChange.DENY if deny else PermissionChange.GRANT

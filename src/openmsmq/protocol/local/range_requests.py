@@ -13,9 +13,9 @@ from . import messages as local
 from .session import Handlers, LocalSession, Steps, counters
 
 MAX_BLOCK_BYTES: Final = 16 * 1024 * 1024
-# Messages that one step of a plan looks at.
+# The number of messages per step of a plan.
 PLAN_STEP: Final = 20_000
-# Messages that one request looks through a queue for people.
+# The number of messages that one browse request looks through.
 MAX_BROWSED: Final = 50
 NO_SIZES: Final[list[int]] = []
 NO_LIMIT: Final = 1 << 62
@@ -77,7 +77,7 @@ def split_range(session: LocalSession, request: local.SplitRange) -> None:
 
 
 def peek_range(session: LocalSession, request: local.PeekRange) -> Steps:
-    """Stream a range as blocks, one a step; no step is made while the client does not read."""
+    """Stream a range as blocks, one per step; it pauses while the client does not read."""
     after = request.after
     depends = 0
     while True:
@@ -122,7 +122,7 @@ def shortened(packets: list[bytes], head_bytes: int) -> tuple[list[bytes], list[
 
 
 def browse(session: LocalSession, request: local.Browse) -> None:
-    """One bounded step: the client goes on after the last message, or in front of the first."""
+    """One bounded step: the client continues after the last message, or before the first."""
     read = session.manager.ranges.browse(
         session.holder.descriptor(request.handle),
         request.lookup_id,

@@ -10,14 +10,14 @@ from .session import LocalSession, storage_failed
 
 
 def refuse(session: LocalSession, request: local.Request, error: QueueError | StoreError) -> None:
-    """Tell the client why not, and the service that it was so."""
+    """Send the refusal to the client, and report it to the service."""
     error = _for_client(session, error)
     queue = ""
     messages = 0
     depends = 0
     if isinstance(request, local.Send):
         messages = len(request.packets) - error.accepted
-        # It reports how many messages were accepted, and refusals of a chain come in order.
+        # It reports how many messages were accepted, and refusals of a chain are sent in order.
         if error.accepted or request.chain:
             depends = session.seen
         queue = _count(session, request.handle, messages, error)
@@ -34,7 +34,7 @@ def refuse(session: LocalSession, request: local.Request, error: QueueError | St
 def refuse_handle(
     session: LocalSession, handle: int, messages: int, error: QueueError | StoreError
 ) -> local.Refused:
-    """Refuse the last of `messages` for one handle of several, and what follows for it."""
+    """Refuse the last of `messages` for one handle of several, and those that follow for it."""
     error = _for_client(session, error)
     session.break_chain(handle, error)
     refused = messages - error.accepted
@@ -54,7 +54,7 @@ def _for_client(session: LocalSession, error: QueueError | StoreError) -> QueueE
 
 
 def _count(session: LocalSession, handle: int, messages: int, error: QueueError) -> str:
-    """Count messages that an open queue refused; its name, empty if the handle has none."""
+    """Count messages that an open queue refused; return its name, empty if the handle has none."""
     descriptor = session.holder.open.get(handle)
     if descriptor is None:
         return ""

@@ -1,10 +1,10 @@
 """One client of the local protocol, as the queue manager sees it: requests in, replies out.
 
 A request is answered at once, or by a waiting read (`ReadTag`), or in steps (`Long`), or later by
-something outside (`deferred`).
+outside work (`deferred`).
 
-What the client has open, locked and begun is in its `Holder`; all of it is given back when the
-client goes.
+The open, locked and begun resources of the client are in its `Holder`, which releases them when the
+client disconnects.
 """
 
 from collections import deque
@@ -34,27 +34,27 @@ MAX_BROKEN: Final = local.MAX_MESSAGES
 
 
 class Service(Protocol):
-    """What requests ask of the process around the queue manager."""
+    """Functions of the process around the queue manager for requests."""
 
     @property
     def version(self) -> str:
         """The version of the program."""
 
     def process_info(self) -> ProcessInfo:
-        """What the queue manager does not know of its process."""
+        """Facts about the process that the queue manager does not have."""
 
     def process_metrics(self) -> ProcessMetrics:
-        """What the process measures of itself."""
+        """Measurements of the process."""
 
     def watch(self, after: int, defer: "Callable[[Callable[[], None]], Deferred]") -> None:
-        """Answer with the events after a number, or once there is one.
+        """Answer with the events after a number, or wait for one.
 
         Args:
-            defer: makes the answer, with what gives it up.
+            defer: creates the deferred answer, with its cancellation.
         """
 
     def reload(self) -> object:
-        """Read files again; returns what was read and what could not be used."""
+        """Read files again; return the keys read and the failures."""
 
     def machine_keys(self) -> list[dict[str, Any]]:
         """The keys of the queue manager that can decrypt."""
@@ -66,7 +66,7 @@ class Service(Protocol):
         """Answer with the public keys of the queue manager."""
 
     def trace(self, identifier: bytes, answer: "Deferred") -> None:
-        """Answer with what the history has of a message."""
+        """Answer with the history of a message."""
 
     def backup(self, file: str, answer: "Deferred") -> None:
         """Copy the store to a file, and answer with the file and its size."""
@@ -76,26 +76,26 @@ class Service(Protocol):
         """Users and groups of this machine."""
 
     def authenticate(self, token: str) -> Caller | None:
-        """Whom a token stands for."""
+        """The caller of a token."""
 
     def caller_named(self, principal: str) -> Caller:
-        """Who a principal is, in the words that permissions have.
+        """The caller of a principal, in the words of permissions.
 
         Raises:
             QueueError: there is no such principal.
         """
 
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
-        """A request was refused, with so many messages for a queue in it."""
+        """A request was refused, with this many messages for a queue in it."""
 
 
 Reply = Callable[[int, bytes], None]
 Steps = Iterator[None]
-"""A request that takes long, in steps that others need not wait for."""
+"""A long request, in steps between which others are served."""
 
 
 class Long(NamedTuple):
-    """A request under way."""
+    """A request in progress."""
 
     request: local.Request
     steps: Steps
@@ -141,7 +141,7 @@ class LocalSession:
         # Chains of messages of which one was refused, and why.
         self._broken: dict[int, QueueError] = {}
         self.closed = False
-        # Messages that the client sent, and that it was shown.
+        # Messages that the client sent, and messages sent to it.
         self.incoming_messages = 0
         self.outgoing_messages = 0
 
@@ -152,7 +152,7 @@ class LocalSession:
         self.answer(local.Done(request, value), depends)
 
     def stream(self, request: int, parts: Iterable[list[Any]]) -> Steps:
-        """Answer a request with a list, one part a step; empty parts are left out."""
+        """Answer a request with a list, one part per step; empty parts are left out."""
         depends = 0
         for part in parts:
             # No part overtakes one that waits for the disk.
@@ -198,18 +198,18 @@ class LocalSession:
 
     @property
     def seen(self) -> int:
-        """The batch that must be durable before anybody is told how things are now."""
+        """The batch that must be durable before the current state is reported."""
         return self.manager.seen
 
     def identity(self) -> Caller:
-        """Who the client is; known once it has greeted."""
+        """The user of the client; known after the greeting."""
         assert self.caller is not None  # noqa: S101 - no request is carried out before
         return self.caller
 
     # Chains of messages
 
     def open_to_send(self, handle: int, name: str) -> None:
-        """Open a queue under a handle; if that is refused, the messages for it are."""
+        """Open a queue under a handle; if that is refused, so are the messages for it."""
         try:
             self.holder.open_queue(
                 name, QueueAccessType.SEND, caller=self.identity(), handle=handle
@@ -218,7 +218,7 @@ class LocalSession:
             self.break_chain(handle, exc)
 
     def close_queue(self, handle: int) -> None:
-        """Close a queue, or forget why it could not be opened.
+        """Close a queue, or drop the reason why it could not be opened.
 
         Raises:
             QueueError: MQ_ERROR_INVALID_HANDLE.
@@ -242,7 +242,7 @@ class LocalSession:
         """Refuse messages after one that was refused.
 
         Raises:
-            QueueError: as it was refused.
+            QueueError: the refusal of the earlier message.
         """
         broken = self._broken.get(chain)
         if broken is not None:
@@ -254,8 +254,8 @@ class LocalSession:
             )
 
     def break_chain(self, chain: int, error: QueueError) -> None:
-        """A message of a chain was refused, so all that follow are."""
-        # The client has long seen the oldest ones.
+        """A message of a chain was refused, so all later ones are."""
+        # The client has long received the oldest ones.
         if len(self._broken) >= MAX_BROKEN:
             del self._broken[next(iter(self._broken))]
         self._broken[chain] = error
@@ -263,7 +263,7 @@ class LocalSession:
     # The end
 
     def close(self) -> None:
-        """The client has disconnected: everything it held goes back in place."""
+        """The client has disconnected: all its resources are released."""
         if self.closed:
             return
         self.closed = True
@@ -275,7 +275,7 @@ class LocalSession:
 
 
 def storage_failed(error: StoreError) -> QueueError:
-    """The refusal that tells a client of a fault of the store."""
+    """The refusal that reports a fault of the store to a client."""
     refusal = QueueError(
         Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED,
         error.detail,
@@ -300,4 +300,4 @@ def counters(messages: list[Message]) -> list[tuple[int, int, int, float]]:
 
 
 Handlers = dict[type[local.Request], Callable[[LocalSession, Any], Steps | None]]
-"""Which function carries out which request."""
+"""The function of each kind of request."""

@@ -27,7 +27,7 @@ class Backup(Request, frozen=True, tag=62):
 
 
 class TraceMessage(Request, frozen=True, tag=78):
-    """What is known of a message by its identifier of 20 bytes."""
+    """The known facts about a message, by its identifier of 20 bytes."""
 
     identifier: Annotated[bytes, Meta(min_length=20, max_length=20)]
 
@@ -53,13 +53,13 @@ class ShowOutgoing(Request, frozen=True, tag=63):
 
 
 class DeleteOutgoing(Request, frozen=True, tag=64):
-    """Forget an outgoing queue that is empty."""
+    """Delete an outgoing queue that is empty."""
 
     destination: str
 
 
 class ListRedirections(Request, frozen=True, tag=65):
-    """Where messages over HTTP go instead."""
+    """The redirections of messages over HTTP."""
 
 
 class ChangeRedirection(Request, frozen=True, tag=66):
@@ -72,7 +72,7 @@ class ChangeRedirection(Request, frozen=True, tag=66):
 
 
 class ExplainRoute(Request, frozen=True, tag=67):
-    """The way that a message would take."""
+    """The route that a message would take."""
 
     destination: str
 
@@ -82,9 +82,9 @@ class ExportDefinitions(Request, frozen=True, tag=75):
 
 
 class ApplyDefinitions(Request, frozen=True, tag=76):
-    """Make things as definitions say; `dry_run` only says what would change.
+    """Apply definitions; `dry_run` only reports the changes.
 
-    `compare` only says what differs, even if it could not be changed.
+    `compare` only reports differences, even those that could not be changed.
     """
 
     definitions: Definitions
@@ -108,15 +108,15 @@ class ListTransactions(Request, frozen=True, tag=72):
 
 
 class UserCertificates(Request, frozen=True, tag=81):
-    """The certificates of the caller in the directory, after one is added or taken out."""
+    """The certificates of the caller in the directory, after one is added or removed."""
 
     add: bytes = b""
-    # The MD5 of the certificate to take out.
+    # The MD5 of the certificate to remove.
     remove: bytes = b""
 
 
 class ResolveTransaction(Request, frozen=True, tag=77):
-    """End a transaction in doubt by hand; `transaction` is its GUID.
+    """End a transaction in doubt manually; `transaction` is its GUID.
 
     `dry_run` makes the same checks and ends nothing.
     """
@@ -127,11 +127,11 @@ class ResolveTransaction(Request, frozen=True, tag=77):
 
 
 class MachineRights(Request, frozen=True, tag=73):
-    """Who may do what with the queue manager."""
+    """The permissions of the queue manager."""
 
 
 class GrantMachine(Request, frozen=True, tag=74):
-    """Change what a principal may do with the queue manager; `revoke` takes it away again."""
+    """Change the rights of a principal on the queue manager; `revoke` removes them."""
 
     principal: str
     rights: Words
@@ -140,9 +140,9 @@ class GrantMachine(Request, frozen=True, tag=74):
 
 
 class Sample(Request, frozen=True, tag=100):
-    """Counts of everything in packed columns; of queues only what changed since a sample.
+    """Counts of everything in packed columns; of queues only changes since a sample.
 
-    `since` is the number that the last answer gave; 0 asks for everything.
+    `since` is the number in the last answer; 0 asks for everything.
     """
 
     since: int = 0
@@ -160,7 +160,7 @@ class HangUp(Request, frozen=True, tag=102):
 
 
 class ListReaders(Request, frozen=True, tag=103):
-    """Who has a queue open, and which of their reads wait."""
+    """The open handles of a queue, and how many reads wait on each."""
 
     path: str
 
@@ -172,7 +172,7 @@ class Watch(Request, frozen=True, tag=104):
 
 
 class ExplainAccess(Request, frozen=True, tag=105):
-    """What a principal may do with a queue, or with the queue manager, and why."""
+    """The effective rights of a principal on a queue, or on the queue manager, and why."""
 
     # Empty for the queue manager.
     path: str
@@ -180,7 +180,7 @@ class ExplainAccess(Request, frozen=True, tag=105):
 
 
 class SetOnline(Request, frozen=True, tag=95):
-    """Take the queue manager offline, or bring it online: whether it talks to others."""
+    """Take the queue manager offline, or bring it online."""
 
     online: bool
 

@@ -8,7 +8,7 @@ class Hello(Request, frozen=True, tag=0):
 
     version: int
     token: str = ""
-    # The principal that the client is from now on; only an administrator may name one.
+    # The principal as which the client acts from now on; only an administrator may name one.
     act_for: str = ""
 
 
@@ -41,7 +41,7 @@ class ListQueues(Request, frozen=True, tag=6):
 
 
 class Grant(Request, frozen=True, tag=7):
-    """Change what a principal may do with a queue; `revoke` takes the rights away again."""
+    """Change the rights of a principal on a queue; `revoke` removes them."""
 
     path: str
     principal: str
@@ -70,9 +70,9 @@ class CloseCursor(Request, frozen=True, tag=13):
 
 
 class OpenToSend(Request, frozen=True, tag=14):
-    """Open queues under handles below 0 that the client chooses, so that sends can follow at once.
+    """Open queues under negative handles chosen by the client, so that sends can follow at once.
 
-    A queue that cannot be opened is told by the refusal of the messages for its handle.
+    A failure is reported by the refusal of the messages for the handle.
     """
 
     handles: Handles

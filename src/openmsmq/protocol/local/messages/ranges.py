@@ -32,14 +32,14 @@ class PeekRange(Request, frozen=True, tag=43):
     upto: int
     block_rows: int = 2000
     block_bytes: int = 4 * 1024 * 1024
-    # How much of each body is wanted; none: all of it.
+    # The size of the wanted part of each body; none: all of it.
     head_bytes: HeadBytes | None = None
 
 
 class Browse(Request, frozen=True, tag=48):
-    """Messages in queue order after `lookup_id`, or in front of it; none: from the end.
+    """Messages in queue order after `lookup_id`, or before it; none: from the end.
 
-    Those that readers do not see (locked, held, delayed) are among them; with `hidden` only
+    Hidden ones (locked, held, delayed) are included; with `hidden` only
     those. `head_bytes` as for PeekRange. The answer is a `Page`.
     """
 
@@ -52,7 +52,7 @@ class Browse(Request, frozen=True, tag=48):
 
 
 class AcknowledgeRange(Request, frozen=True, tag=44):
-    """Receive for good what has `base` < sequence <= `upto`; cumulative and idempotent."""
+    """Receive the messages with `base` < sequence <= `upto`; cumulative and idempotent."""
 
     handle: int
     base: int
@@ -105,9 +105,9 @@ class CommitBatch(Request, frozen=True, tag=51):
 
 
 class CheckBatch(Request, frozen=True, tag=53):
-    """Say which packets would be refused by a destination; nothing is staged.
+    """Find the packets that a destination would refuse; nothing is staged.
 
-    `queue_bytes` and `manager_bytes` are thought to be there before, besides what is there.
+    `queue_bytes` and `manager_bytes` are assumed to be there before, in addition to real ones.
     """
 
     destination: str
@@ -123,7 +123,7 @@ class LastBatch(Request, frozen=True, tag=54):
 
 
 class AbortBatch(Request, frozen=True, tag=52):
-    """Forget stages of a batch, or all of it."""
+    """Delete stages of a batch, or all of it."""
 
     producer: str
     batch: Number

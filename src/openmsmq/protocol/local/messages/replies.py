@@ -37,7 +37,7 @@ class Refused(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):
-    """What every reply starts with."""
+    """The fields that every reply starts with."""
 
     id: int
 
@@ -47,9 +47,9 @@ class Done(Reply, frozen=True, tag=0):
 
 
 class Failed(Reply, frozen=True, tag=1):
-    """A refusal; `cause` and `remedy` are empty where the catalogue of the code says it.
+    """A refusal; `cause` and `remedy` are empty where they are in the catalogue of codes.
 
-    So many packets of a Send were `accepted` nevertheless, the first ones.
+    The first `accepted` packets of a Send were accepted nevertheless.
     """
 
     code: int
@@ -60,23 +60,23 @@ class Failed(Reply, frozen=True, tag=1):
 
 
 class Welcome(msgspec.Struct, frozen=True):
-    """What answers a Hello: who the queue manager is, and who it takes the client for."""
+    """The answer to a Hello: the identity of the queue manager, and the user of the client."""
 
     name: str
     guid: str
     version: str
     sid: bytes
-    # The host names and addresses that mean it in names of queues, in lower case.
+    # The host names and addresses of its machine in names of queues, in lower case.
     names: tuple[str, ...] = ()
     # Whether it belongs to a directory, which then has the certificates of users.
     directory: bool = False
-    # How signatures are written, in the words of `HashForm` and `XmlForm`; empty for the usual way.
+    # The form of signatures, in the words of `HashForm` and `XmlForm`; empty for the usual one.
     signature_form: str = ""
     srmp_signature_form: str = ""
 
 
 class Messages(Reply, frozen=True, tag=2):
-    """Messages and what the queue manager knows of them beside the packet.
+    """Messages with the records of the queue manager beside their packets.
 
     `counters` has (index, abort count, move count, last move time) of messages that have any.
     """
@@ -104,12 +104,12 @@ class Block(Reply, frozen=True, tag=3):
 
     @property
     def body_sizes(self) -> "memoryview[int]":
-        """How many bytes the body of each message has; empty if no body was to be cut."""
+        """The body size of each message; empty if no body was to be cut."""
         return unpack_column(self.packed_body_sizes, "I")
 
     @property
     def ends(self) -> "memoryview[int]":
-        """Where each packet ends in the blob."""
+        """The end of each packet in the blob."""
         return unpack_column(self.packed_ends, "I")
 
     @property
@@ -119,7 +119,7 @@ class Block(Reply, frozen=True, tag=3):
 
     @property
     def arrived_times(self) -> "memoryview[float]":
-        """When each message arrived, in seconds since 1970."""
+        """The arrival time of each message, in seconds since 1970."""
         return unpack_column(self.packed_arrived_times, "d")
 
 
@@ -131,10 +131,10 @@ class Part(Reply, frozen=True, tag=4):
 
 
 class Page(Reply, frozen=True, tag=5):
-    """Messages of a queue for people who look, in queue order.
+    """Messages of a queue for administrators, in queue order.
 
-    `counters` as for `Messages`; `states` has the words of those that readers do not see, and who
-    holds them, by index. `more` says that others follow.
+    `counters` as for `Messages`; `states` has the states and holders of hidden messages,
+    by index. `more` says that others follow.
     """
 
     packets: list[bytes]

@@ -11,9 +11,9 @@ class Send(Request, frozen=True, tag=20):
     """Packets built by the client; transaction 0 is none, -1 one transaction for this request.
 
     Without a transaction the packets before the first that is refused are accepted. After that all
-    requests of the same `chain` are refused, as they may follow unseen; 0 is none. A refusal
-    aborts the transaction, because its commit may follow unseen. With `deliver_at`, in seconds
-    since 1970, they appear then.
+    requests of the same `chain` are refused, as they may follow before the client knows; 0 is
+    none. A refusal aborts the transaction, because its commit may follow before the client knows.
+    With `deliver_at`, in seconds since 1970, they appear at that time.
     """
 
     handle: int
@@ -48,7 +48,7 @@ class Lookup(Request, frozen=True, tag=22):
 
 
 class EndReceive(Request, frozen=True, tag=23):
-    """End two-phase reads: remove the messages for good, or give them back in place.
+    """End two-phase reads: delete the messages, or give them back in place.
 
     `handed` are those that go back although a program has seen them: its read has failed.
     """
@@ -68,7 +68,7 @@ class Move(Request, frozen=True, tag=24):
     count: int = 1000
     transaction: int = 0
     dry_run: bool = False
-    # Why they are dead letters, for a move back into a dead-letter queue.
+    # The reason of dead letters, for a move back into a dead-letter queue.
     message_class: Annotated[int, Meta(ge=0, le=0xFFFF)] = 0
 
 
@@ -80,14 +80,14 @@ class Purge(Request, frozen=True, tag=25):
 
 
 class Hold(Request, frozen=True, tag=28):
-    """Lock the messages with these lookup ids that are free, until EndReceive or CommitBatch."""
+    """Lock the free messages with these lookup ids, until EndReceive or CommitBatch."""
 
     handle: int
     lookup_ids: LookupIds
 
 
 class PurgeMessages(Request, frozen=True, tag=29):
-    """Purge the messages with these lookup ids that are free."""
+    """Purge the free messages with these lookup ids."""
 
     handle: int
     lookup_ids: LookupIds
@@ -96,7 +96,7 @@ class PurgeMessages(Request, frozen=True, tag=29):
 class FindMessage(Request, frozen=True, tag=33):
     """Find the first message with an identifier, or a correlation identifier, of 20 bytes.
 
-    With `hidden`, also one that readers do not see: locked, held or delayed.
+    With `hidden`, also one hidden from readers: locked, held or delayed.
     """
 
     handle: int
@@ -106,16 +106,16 @@ class FindMessage(Request, frozen=True, tag=33):
 
 
 class Cancel(Request, frozen=True, tag=26):
-    """Give up the waiting read that was asked for by another request."""
+    """Cancel the waiting read of another request."""
 
     request: int
 
 
 class SendEach(Request, frozen=True, tag=27):
-    """Packets built by the client, each for the handle in the same place; without a transaction.
+    """Packets built by the client, each for the handle at the same index; without a transaction.
 
     The messages of a handle are a chain with the number of the handle, see `Send`. The value of
-    the reply is a `Refused` for each handle of which one was refused; the others were accepted.
+    the reply is a `Refused` for each handle with a refused message; the others were accepted.
     """
 
     handles: Handles
@@ -123,13 +123,13 @@ class SendEach(Request, frozen=True, tag=27):
 
 
 class ListDelayed(Request, frozen=True, tag=34):
-    """The messages that wait for their time: of one queue, or of all without a name."""
+    """The delayed messages: of one queue, or of all without a name."""
 
     queue: str = ""
 
 
 class DecideSetAside(Request, frozen=True, tag=35):
-    """Decide over messages of a queue that readers do not see; all of them without lookup ids.
+    """Decide about hidden messages of a queue; all of them without lookup ids.
 
     `action` is deliver or cancel, for delayed messages, or release, for held poison messages.
     """
@@ -155,7 +155,7 @@ class PropagateTransaction(Request, frozen=True, tag=32):
 
 
 class Reject(Request, frozen=True, tag=39):
-    """Have messages that a transaction received leave as rejected when it commits."""
+    """Mark messages that a transaction received as rejected, for when it commits."""
 
     handle: int
     transaction: int
