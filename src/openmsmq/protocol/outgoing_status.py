@@ -1,4 +1,4 @@
-"""Outgoing queues as people see them."""
+"""The status of outgoing queues."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OutgoingStatus:
 
 
 def last_failure(outgoing: OutgoingQueue) -> str:
-    """The last failure in the connection history, in words; empty after a success."""
+    """The last failure in the connection history, as text; empty after a success."""
     history = outgoing.connection_history
     if not history or history[-1].status < ConnectionStatus.UNKNOWN_FAILURE:
         return ""

@@ -1,4 +1,4 @@
-"""How often transactional messages without an acknowledgment are sent again."""
+"""The intervals after which unacknowledged transactional messages are sent again."""
 
 
 def resend_timer_table(short: float, medium: float, long: float, final: float) -> tuple[float, ...]:

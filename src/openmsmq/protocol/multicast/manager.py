@@ -1,9 +1,9 @@
 """MulticastProtocol: messages by multicast of one queue manager, without sockets.
 
-How to drive it
-    Say what time it is with `manager.set_time` first. Give it datagrams with `receive_datagram`,
-    then call `turn`, do what `next_event` asks for, and send `datagrams_to_send`. Let the engine do
-    the rest: it calls `core_event`, `durable`, `next_timer` and `handle_timer` (see
+How to use it
+    Set the time with `manager.set_time` first. Pass in datagrams with `receive_datagram`,
+    then call `turn`, carry out `next_event`, and send `datagrams_to_send`. Leave the rest to the
+    engine: it calls `core_event`, `durable`, `next_timer` and `handle_timer` (see
     `openmsmq.protocol.carrier`).
 """
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from .events import MulticastEvent
     from .settings import Randomness
 
-# Where a packet has its type and its global source identifier.
+# The offsets of the type and the global source identifier in a packet.
 _TYPE: Final = 4
 _IDENTIFIER: Final = slice(8, 14)
 _OF_RECEIVERS: Final = frozenset((PacketType.NAK, PacketType.NNAK))
@@ -101,16 +101,16 @@ class MulticastProtocol:
         self._randomness = randomness
         self._timers = TimerHeap()
         self._events: deque[MulticastEvent] = deque()
-        # Of sources and receivers that have ended, and of what reached none.
+        # Counts of sources and receivers that have ended, and of packets that reached none.
         self.counts = PacketCounts()
         self._sender = MulticastSender(
             manager, settings, self._timers, randomness, self._events, self.counts
         )
         self.receivers: dict[MulticastFormatName, GroupReceiver] = {}
         self._last_receiver = LAST_PORT
-        # Groups whose socket was refused, and when it is asked for again.
+        # Groups that could not be joined, and the time of the next attempt.
         self._failed: dict[IPv4Address, float] = {}
-        # What the receivers were made for: groups in this version, or none while not listening.
+        # The reason of the current receivers: groups in this version, or none while not listening.
         self._groups = manager.incoming.groups
         self._listening = False
         self._version = -1
@@ -128,7 +128,7 @@ class MulticastProtocol:
         self._set_offline(not self._manager.outgoing.online, now)
 
     def stop(self, *, now: float) -> None:
-        """Send and take nothing any more."""
+        """Stop sending and receiving."""
         self._set_offline(True, now)
 
     def _set_offline(self, offline: bool, now: float) -> None:  # noqa: FBT001 - one private value
@@ -139,20 +139,20 @@ class MulticastProtocol:
     # Sockets
 
     def opened(self, address: IPv4Address, *, now: float) -> None:
-        """There is a socket to send from, at an address of this machine."""
+        """A socket to send from is open, at an address of this machine."""
         self._sender.socket_opened(address, now=now)
 
     def open_failed(self, status: ConnectionStatus, reason: str, *, now: float) -> None:
-        """There is none; the reason is in words."""
+        """The socket could not be opened; the reason is a text."""
         self._sender.socket_failed(status, reason, now=now)
 
     def join_failed(self, group: IPv4Address, *, now: float) -> None:
-        """A group cannot be listened to; it is tried again later."""
+        """A group could not be joined; it is tried again later."""
         self._failed[group] = now + self._settings.retry_seconds
         self._timers.set(group, self._failed[group])
 
     def next_event(self) -> MulticastEvent | None:
-        """What the shell is to do next."""
+        """The next request to the shell."""
         return self._events.popleft() if self._events else None
 
     # Every turn
@@ -173,7 +173,7 @@ class MulticastProtocol:
         return not self._offline and not self._manager.hardened
 
     def turn(self) -> None:
-        """Listen to the addresses that queues have now."""
+        """Listen to the current addresses of queues."""
         groups, listening = self._groups, self._may_listen
         if groups.version == self._version and listening == self._listening:
             return
@@ -208,7 +208,7 @@ class MulticastProtocol:
     def receive_datagram(
         self, data: bytes, *, source: IPv4Address, group: IPv4Address | None, now: float
     ) -> None:
-        """A datagram came to a group, or to the address of this machine if that is None."""
+        """A datagram arrived at a group, or at the address of this machine if that is None."""
         if group is None:
             self._sender.receive_nak(data, now=now)
             return
@@ -221,7 +221,7 @@ class MulticastProtocol:
                 self._timers.set(receiver, receiver.next_timer())
 
     def _is_forged(self, data: bytes, source: IPv4Address) -> bool:
-        """Whether a packet claims to be of a source here, but comes from elsewhere."""
+        """Whether a packet has the identifier of a source here, but comes from elsewhere."""
         return (
             data[_IDENTIFIER] == self._randomness.global_source_id
             and data[_TYPE] not in _OF_RECEIVERS
@@ -229,14 +229,14 @@ class MulticastProtocol:
         )
 
     def datagrams_to_send(self, *, now: float) -> list[OutgoingDatagram]:
-        """Everything that may leave now."""
+        """All datagrams that may leave now."""
         datagrams = self._sender.datagrams_to_send(now=now)
         for receiver in self.receivers.values():
             datagrams += receiver.datagrams_to_send()
         return datagrams
 
     def core_event(self, event: Event, *, now: float) -> None:
-        """Something happened in the queue manager."""
+        """An event of the queue manager."""
         if isinstance(event, OutgoingAvailable | QueuePaused | QueueResumed):
             self._sender.transfers.available(event.queue, now=now)
         elif isinstance(event, QueueDeleted):
@@ -250,7 +250,7 @@ class MulticastProtocol:
 
     @property
     def waits_for_disk(self) -> bool:
-        """Whether `durable` has something to do."""
+        """Whether `durable` has work."""
         return False
 
     def durable(self, *, now: float) -> None:
@@ -259,11 +259,11 @@ class MulticastProtocol:
     # Time
 
     def next_timer(self) -> float | None:
-        """The monotonic time at which `handle_timer` is to be called next."""
+        """The monotonic time at which `handle_timer` must be called next."""
         return self._timers.next()
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due; `datagrams_to_send` then gives the packets."""
+        """Handle the timers that are due; `datagrams_to_send` then returns the packets."""
         for owner in self._timers.take_due(now):
             if isinstance(owner, Source):
                 self._sender.source_due(owner, now=now)
@@ -280,7 +280,7 @@ class MulticastProtocol:
             self._events.append(Join(group))
         self._failed.clear()
 
-    # What people ask for
+    # Queries and administration
 
     @property
     def protocol(self) -> str:
@@ -288,7 +288,7 @@ class MulticastProtocol:
 
     @property
     def session_count(self) -> int:
-        """The groups that are listened to, and those that are sent to."""
+        """The groups that are received, and those that are sent to."""
         return len(self.receivers) + len(self._sender.sources)
 
     @property
@@ -296,23 +296,23 @@ class MulticastProtocol:
         return sum(receiver.waiting_bytes for receiver in self.receivers.values())
 
     def sessions(self) -> Iterator[SessionInfo]:
-        """Every group that is listened to, and every source here."""
+        """Every group that is received, and every source here."""
         for name, receiver in list(self.receivers.items()):
             yield receiver_info(receiver, joined=name.address not in self._failed)
         for source in self._sender.sources:
             yield source_info(source, self._sender.unsent_messages(source))
 
     def traffic(self) -> Iterator[Traffic]:
-        """What came from every group, and went to it."""
+        """The traffic of every group."""
         yield from map(receiver_traffic, list(self.receivers.values()))
         yield from map(source_traffic, self._sender.sources)
 
     def hang_up(self, number: int) -> bool:  # noqa: ARG002 - as for every source of sessions
-        """Nothing is connected that could be ended."""
+        """There are no connections to end."""
         return False
 
     def packet_counts(self) -> list[tuple[str, int]]:
-        """How many packets there were since the start, by what became of them."""
+        """The number of packets since the start, by outcome."""
         counts = self.counts.copy()
         for source in self._sender.sources:
             counts.add(source.counters)

@@ -1,4 +1,4 @@
-"""What all sources and receivers of a queue manager have counted, those that ended included."""
+"""Counts of all sources and receivers of a queue manager, including those that ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNTED: Final = tuple(
 
 
 class PacketCounts:
-    """Packets by what became of them; the names are those of the counters of PGM."""
+    """Packets by outcome; the names are those of the counters of PGM."""
 
     __slots__ = ("_counts",)
 
@@ -29,12 +29,12 @@ class PacketCounts:
         self._counts = dict.fromkeys(COUNTED, 0) if counts is None else dict(counts)
 
     def add(self, counters: SourceCounters | ReceiverCounters) -> None:
-        """Add what a source or a receiver has counted."""
+        """Add the counts of a source or a receiver."""
         for name in COUNTED:
             self._counts[name] += getattr(counters, name, 0)
 
     def add_forged(self) -> None:
-        """A packet claims to be of a source here, but is not."""
+        """A packet has the identifier of a source here, but is forged."""
         self._counts["forged"] += 1
 
     def copy(self) -> PacketCounts:

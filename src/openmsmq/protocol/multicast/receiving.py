@@ -1,4 +1,4 @@
-"""Messages come by multicast: what PGM delivers becomes messages ([MC-MQSRM] 3.1.5.1)."""
+"""Receiving by multicast: APDUs from PGM become messages ([MC-MQSRM] 3.1.5.1)."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _MULTICAST: Final = str(Transport.MULTICAST)
 
 
 class GroupReceiver:
-    """What comes to one multicast address and port.
+    """The receiver of one multicast address and port.
 
     Attributes:
         received_bytes: of datagrams to the address, so far.
 
     Args:
-        number: names it to people.
-        events: takes what is to be logged.
+        number: its number for users.
+        events: receives events for the log.
     """
 
     __slots__ = (
@@ -84,15 +84,15 @@ class GroupReceiver:
         )
         self._requests: dict[TransportSessionId, MulticastRequests] = {}
         self._partial_bytes = 0
-        # The ways in of sources whose messages wait for checks, and how many reads wait.
+        # The inlets of sources whose messages wait for checks, and the number of waiting reads.
         self._inlets: dict[TransportSessionId, tuple[Inlet, int]] = {}
-        # Packets that were lost since the last report, and a source of them.
+        # Packets lost since the last report, and a source of them.
         self.lost = 0
         self._source = ""
         self.report_at = 0.0
 
     def receive_datagram(self, data: bytes, *, source: Nla, now: float) -> None:
-        """Take a datagram of the group, and deliver what it completes."""
+        """Process a datagram of the group, and deliver the APDUs that it completes."""
         self.received_bytes += len(data)
         self.pgm.receive_datagram(data, source=source, now=now)
         self._take_events(now)
@@ -105,7 +105,7 @@ class GroupReceiver:
         return min([time for time in times if time is not None], default=None)
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""
         self.pgm.handle_timer(now=now)
         self._take_events(now)
         self._report(now)
@@ -123,7 +123,7 @@ class GroupReceiver:
                 self._deliver(tsi, str(source), runs)
 
     def _forget(self, event: ReceiverEvent, now: float) -> None:
-        """Data of a source was lost, or the source has ended: what is not whole never will be."""
+        """Data of a source was lost, or the source has ended: drop incomplete requests."""
         requests = self._requests.pop(event.tsi, None)
         if requests is not None:
             self._partial_bytes -= requests.pending_bytes
@@ -133,7 +133,7 @@ class GroupReceiver:
             self._report(now)
 
     def _report(self, now: float) -> None:
-        """Say what was lost, but not each packet by itself."""
+        """Report losses, summed up over packets."""
         if self.lost and now >= self.report_at:
             self._events.append(Lost(self.group, self._source, self.lost))
             self.lost = 0
@@ -146,13 +146,13 @@ class GroupReceiver:
 
     @property
     def waiting_bytes(self) -> int:
-        """Data that waits for what is missing before it, or for the rest of its message."""
+        """Data that waits for earlier data, or for the rest of its message."""
         return self.pgm.buffered_bytes + self._partial_bytes
 
     # Requests
 
     def _messages(self, event: ApduReceived) -> list[UserMessageRun]:
-        """The messages that an APDU completes."""
+        """The messages completed by an APDU."""
         requests = self._requests.get(event.tsi)
         if requests is None:
             requests = self._requests[event.tsi] = MulticastRequests()
@@ -179,12 +179,12 @@ class GroupReceiver:
         return runs
 
     def _message(self, request: bytes) -> UserMessage | None:
-        """The message of a request; None for one that cannot come by multicast.
+        """The message of a request; None for one that is not valid by multicast.
 
         Raises:
             MalformedPacket: it is not an SRMP message to a multicast address.
         """
-        # [MC-MQSRM] note 2: nothing but the lengths in the HTTP header counts.
+        # [MC-MQSRM] note 2: only the lengths in the HTTP header count.
         parsed = cut_compound_message(request)
         envelope = parsed.read_envelope()
         if not envelope.path.to.startswith(MULTICAST_PREFIX):
@@ -192,7 +192,7 @@ class GroupReceiver:
         if envelope.stream is not None or kind_of(envelope) is not MessageKind.USER:
             self._count_ignored("transactional message or receipt by multicast")
             return None
-        # Nothing is answered: what the sender wants to hear is left out.
+        # Multicast has no answers: requests for them are removed.
         silent = envelope._replace(services=Services(durable=envelope.services.durable))
         return UserMessage(packet_from_request(parsed, silent, utc=self._manager.utc))
 
@@ -205,7 +205,7 @@ class GroupReceiver:
     # Into queues
 
     def _deliver(self, tsi: TransportSessionId, address: str, runs: list[UserMessageRun]) -> None:
-        """Hand over messages of one source that came together."""
+        """Pass on messages of one source that arrived together."""
         waiting = self._inlets.get(tsi)
         inlet = waiting[0] if waiting is not None else self._manager.incoming.open_inlet(self)
         received = inlet.receive(runs, Origin(Transport.MULTICAST, address), tsi)
@@ -216,7 +216,7 @@ class GroupReceiver:
             self._settle(received)
 
     def received(self, read: object, received: Received, *, now: float) -> None:  # noqa: ARG002 - as for every owner of an inlet
-        """Messages that waited for checks were dealt with."""
+        """Messages that waited for checks were processed."""
         assert isinstance(read, TransportSessionId)  # noqa: S101
         inlet, count = self._inlets.pop(read)
         if count > 1:

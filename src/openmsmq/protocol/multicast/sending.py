@@ -1,4 +1,4 @@
-"""Messages leave by multicast: outgoing queues and their PGM sources ([MC-MQSRM] 3.1.7.9)."""
+"""Sending by multicast: outgoing queues and their PGM sources ([MC-MQSRM] 3.1.7.9)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MULTICAST: Final = frozenset((Transport.MULTICAST,))
 TOO_MANY: Final = "messages go to as many multicast addresses already as multicast_max_destinations"
 _READ_BYTES: Final = 1
-# Nothing is acknowledged, so that nothing is sent again for want of it.
+# There are no acknowledgments, so nothing is sent again because one is missing.
 _NEVER_RESENT: Final = (1e9,)
 
 
@@ -53,8 +53,8 @@ class MulticastSender:
     """The outgoing queues of one queue manager to multicast addresses.
 
     Args:
-        events: takes what the shell is to do.
-        counts: takes what sources have counted that end.
+        events: receives the requests to the shell.
+        counts: receives the counts of sources that end.
     """
 
     __slots__ = (
@@ -92,18 +92,18 @@ class MulticastSender:
         )
         # Until the protocol starts.
         self.transfers.offline = True
-        # Every source that lives, by its port; some only repair what they have sent.
+        # Every active source, by its port; some only repair earlier data.
         self._sources: dict[int, Source] = {}
         self._socket = SocketState.CLOSED
         self.address: IPv4Address | None = None
 
     @property
     def sources(self) -> list[Source]:
-        """Every source that lives."""
+        """Every active source."""
         return list(self._sources.values())
 
     def unsent_messages(self, source: Source) -> int:
-        """How many messages a source has that have not left yet."""
+        """The number of messages in a source that have not left yet."""
         return sum(
             len(transfer.leaving)
             for transfer in self.transfers.by_queue.values()
@@ -113,14 +113,14 @@ class MulticastSender:
     # The socket
 
     def socket_opened(self, address: IPv4Address, *, now: float) -> None:
-        """There is a socket to send from, at an address of this machine."""
+        """A socket to send from is open, at an address of this machine."""
         self._socket = SocketState.OPEN
         self.address = address
         for transfer in list(self.transfers.by_queue.values()):
             self.transfers.handle(transfer, TransferInput.OPENED, now)
 
     def socket_failed(self, status: ConnectionStatus, reason: str, *, now: float) -> None:
-        """There is none; the reason is in words."""
+        """The socket could not be opened; the reason is a text."""
         self._socket = SocketState.CLOSED
         for transfer in list(self.transfers.by_queue.values()):
             if transfer.state is TransferState.OPENING:
@@ -135,7 +135,7 @@ class MulticastSender:
         outgoing.change(transfer.queue, OutgoingInput.CONNECTING)
         self.transfers.handle(transfer, TransferInput.FAILED, now)
 
-    # What leaves
+    # Sending
 
     @property
     def in_use(self) -> bool:
@@ -143,7 +143,7 @@ class MulticastSender:
         return bool(self.transfers.by_queue or self._sources)
 
     def datagrams_to_send(self, *, now: float) -> list[OutgoingDatagram]:
-        """Everything that may leave now."""
+        """All datagrams that may leave now."""
         datagrams: list[OutgoingDatagram] = []
         for source in self.sources:
             datagrams += source.datagrams_to_send(now=now)
@@ -161,7 +161,7 @@ class MulticastSender:
     def _pump(
         self, transfer: MulticastTransfer, source: Source, now: float
     ) -> list[OutgoingDatagram]:
-        """Settle what has left, and let more leave, as long as the rate allows it."""
+        """Settle messages that have left, and let more leave, as long as the rate allows it."""
         datagrams: list[OutgoingDatagram] = []
         while True:
             has_settled = self._settle(transfer, source)
@@ -170,7 +170,7 @@ class MulticastSender:
             datagrams += source.datagrams_to_send(now=now)
 
     def _settle(self, transfer: MulticastTransfer, source: Source) -> bool:
-        """Messages of which every packet has left are done; whether there were any."""
+        """Finish messages of which every packet has left; return whether there were any."""
         tokens: list[object] = []
         while transfer.leaving and source.has_sent(transfer.leaving[0][0]):
             tokens.append(transfer.leaving.popleft()[1])
@@ -178,7 +178,7 @@ class MulticastSender:
         return bool(tokens)
 
     def _fill(self, transfer: MulticastTransfer, source: Source, now: float) -> bool:
-        """Give messages to a source; whether there were any."""
+        """Pass messages to a source; return whether there were any."""
         filled = False
         while source.can_send:
             departure = transfer.stream.take(1, _READ_BYTES)
@@ -194,7 +194,7 @@ class MulticastSender:
     def _give(
         self, transfer: MulticastTransfer, source: Source, packet: bytes, token: object
     ) -> bool:
-        """Give one message to a source; False if it can never be sent."""
+        """Pass one message to a source; False if it can never be sent."""
         if not isinstance(token, Message):
             # Choice: no receiver acknowledges it, so that it could never be finished.
             transfer.stream.refused(token, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
@@ -203,14 +203,14 @@ class MulticastSender:
             apdu = multicast_request(UserMessage(packet), str(transfer.name))
             last = source.send(apdu)
         except ValueError:
-            # No SRMP message over PGM says what this one does, or it is too large.
+            # SRMP over PGM cannot express it, or it is too large.
             transfer.stream.refused(token, MessageClass.NACK_BAD_DST_Q)
             return False
         transfer.leaving.append((last, token))
         return True
 
     def receive_nak(self, data: bytes, *, now: float) -> None:
-        """A datagram came to the address of this machine: receivers miss data."""
+        """A datagram arrived at the address of this machine: receivers miss data."""
         # The ports of a NAK are swapped against those of the data.
         source = self._sources.get(int.from_bytes(data[2:4], "big"))
         if source is not None:
@@ -234,7 +234,7 @@ class MulticastSender:
                 self.transfers.handle(transfer, TransferInput.IDLE, now)
         self.transfers.watch(transfer)
 
-    # The way to an address
+    # Transport connections
 
     def new_transfer(self, stream: OutgoingStream) -> MulticastTransfer:
         """The transfer of an outgoing queue, at rest."""
@@ -281,7 +281,7 @@ class MulticastSender:
         return port
 
     def close(self, transfer: MulticastTransfer, now: float) -> None:
-        """Nothing more is sent; what has not left goes back, what has is repaired for a while."""
+        """End sending: unsent messages go back, sent data is repaired for a while."""
         transfer.idle_at = None
         source, transfer.source = transfer.source, None
         if source is None:

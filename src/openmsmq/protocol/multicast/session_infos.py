@@ -1,4 +1,4 @@
-"""Multicast groups as people see them, in the list of sessions."""
+"""Multicast groups as records, in the list of sessions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from .receiving import GroupReceiver
 
 PROTOCOL: Final = "multicast"
-# Sources are named by their ports, and groups that are listened to by numbers beyond.
+# Sources are numbered by their ports, and received groups by larger numbers.
 LAST_PORT: Final = 0xFFFF
-# Addresses of sources that are listed.
+# The maximum number of listed addresses of sources.
 SHOWN_SOURCES: Final = 16
 
 
 def receiver_info(receiver: GroupReceiver, *, joined: bool) -> SessionInfo:
-    """A group that queues listen to, and the sources that are heard.
+    """A group to which queues listen, and its active sources.
 
     Args:
-        joined: whether it can be listened to; otherwise that is tried again.
+        joined: whether it was joined; otherwise that is tried again.
     """
     counters = receiver.pgm.counters
     sources = sorted(set(map(str, receiver.pgm.sources)))
@@ -50,7 +50,7 @@ def receiver_info(receiver: GroupReceiver, *, joined: bool) -> SessionInfo:
 
 
 def source_info(source: Source, unsent: int) -> SessionInfo:
-    """A group that messages are sent to.
+    """A group to which messages are sent.
 
     Args:
         unsent: messages that have not left yet; nothing is acknowledged.
@@ -73,11 +73,11 @@ def source_info(source: Source, unsent: int) -> SessionInfo:
 
 
 def receiver_traffic(receiver: GroupReceiver) -> Traffic:
-    """What came to a group."""
+    """The traffic received from a group."""
     return Traffic(receiver.number, receiver.pgm.counters.apdus, 0, receiver.received_bytes, 0)
 
 
 def source_traffic(source: Source) -> Traffic:
-    """What was sent to a group."""
+    """The traffic sent to a group."""
     counters = source.counters
     return Traffic(source.tsi.source_port, 0, counters.apdus, 0, counters.bytes)

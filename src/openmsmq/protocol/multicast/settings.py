@@ -1,4 +1,4 @@
-"""What can be set about multicast."""
+"""Settings of multicast."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from openmsmq.protocol.pgm import ReceiverSettings, SourceSettings
 
 @dataclass(frozen=True, slots=True)
 class Randomness:
-    """What must differ from others and from the last start.
+    """Values that must differ from others and from the last start.
 
     Attributes:
-        global_source_id: six bytes that name this queue manager among all sources of PGM.
-        random: gives numbers from 0 up to 1.
+        global_source_id: six bytes that identify this queue manager among all sources of PGM.
+        random: returns numbers from 0 up to 1.
     """
 
     global_source_id: bytes
@@ -24,15 +24,15 @@ class MulticastSettings:
     """Times are in seconds.
 
     Attributes:
-        source: of PGM, for each address that messages are sent to.
-        receiver: of PGM, for each address that queues listen to.
-        retry_seconds: how long to wait before a socket that was refused is asked for again.
-        idle_seconds: how long an address is kept open to which nothing is sent.
-        max_destinations: addresses that messages are sent to at one time, with those that only
-            repair what they sent.
-        max_groups: addresses that are listened to; queues of further ones get nothing.
-        max_partial_bytes: requests that are not whole yet, of all sources of one address.
-        loss_seconds: how often losses of one address are reported.
+        source: settings of PGM for each address to which messages are sent.
+        receiver: settings of PGM for each address to which queues listen.
+        retry_seconds: the pause before a failed socket is requested again.
+        idle_seconds: how long an unused address is kept open.
+        max_destinations: concurrent addresses of outgoing messages, including those that only
+            repair earlier data.
+        max_groups: addresses that are received; queues of further ones receive nothing.
+        max_partial_bytes: incomplete requests of all sources of one address.
+        loss_seconds: the interval of reports of losses of one address.
     """
 
     source: SourceSettings = field(default_factory=SourceSettings)

@@ -1,4 +1,4 @@
-"""Outgoing queues to multicast addresses as people see them."""
+"""The status of outgoing queues to multicast addresses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from openmsmq.protocol.transfer_states import TransferState
 if TYPE_CHECKING:
     from .transfer import MulticastTransfer
 
-# What messages wait for while their source is open.
+# Why messages wait while their source is open.
 RATE = "sent as fast as multicast_rate allows"
 
 
 def describe(transfer: MulticastTransfer, *, now: float, offline: bool) -> OutgoingStatus:
-    """The status of an outgoing queue now; `offline` says that nothing may be sent."""
+    """The current status of an outgoing queue; `offline` says that nothing may be sent."""
     leaving = len(transfer.leaving)
     waits = transfer.queue.lanes.count or leaving
     retry_at = transfer.retry_at

@@ -1,4 +1,4 @@
-"""One outgoing queue on its way to a multicast address."""
+"""The transfer of one outgoing queue to a multicast address."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class MulticastTransfer:
-    """How far the messages of one outgoing queue are on their way.
+    """The progress of the messages of one outgoing queue.
 
     Attributes:
-        name: where they go.
-        source: sends them; None while no message waits, or none may leave.
-        leaving: messages that the source has, each with the number of its last packet.
-        retry_at: when the socket is asked for again.
-        idle_at: when the source is closed unless more messages come.
+        name: the destination.
+        source: the source that sends them; None while no message waits, or none may leave.
+        leaving: messages in the source, each with the number of its last packet.
+        retry_at: the time when the socket is requested again.
+        idle_at: the time when the source is closed unless more messages arrive.
     """
 
     __slots__ = (
@@ -51,6 +51,6 @@ class MulticastTransfer:
 
     @property
     def timer(self) -> float | None:
-        """When the next timer of the transfer is over; the source has timers of its own."""
+        """The time of the next timer of the transfer; the source has timers of its own."""
         times = (self.retry_at, self.idle_at)
         return min([time for time in times if time is not None], default=None)

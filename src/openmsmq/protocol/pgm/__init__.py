@@ -1,10 +1,10 @@
 """PGM without sockets, clocks and randomness: a source and a receiver (RFC 3208).
 
 `Source` sends APDUs to one group, `Receiver` collects those of all sources of one group. Both are
-driven in the same way: `receive_datagram` takes what arrived, `datagrams_to_send` gives what
-leaves, `next_timer` says when `handle_timer` is due. A receiver has `next_event`, too. Network
+used in the same way: `receive_datagram` takes received data, `datagrams_to_send` returns output,
+`next_timer` is the time at which `handle_timer` is due. A receiver has `next_event`, too. Network
 elements, local repair, forward error correction, congestion control, SPM requests and polls are
-left out ([MC-MQSRM] 2.1.3).
+not implemented ([MC-MQSRM] 2.1.3).
 """
 
 from .counters import ReceiverCounters, SourceCounters

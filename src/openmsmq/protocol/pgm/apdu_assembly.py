@@ -6,7 +6,7 @@ from .counters import ReceiverCounters
 
 
 class ApduAssembly:
-    """The APDU of one source whose fragments are coming in."""
+    """The APDU of one source whose fragments are arriving."""
 
     __slots__ = ("_counters", "_max_bytes", "_parts", "_size", "_start")
 
@@ -18,7 +18,7 @@ class ApduAssembly:
         self._size = 0
 
     def add(self, packet: DataPacket) -> bytes | None:
-        """The next packet in order; returns the APDU that it completes."""
+        """Add the next packet in order; return the APDU that it completes."""
         fragment = packet.options.fragment
         if fragment is None:
             self.interrupt()
@@ -59,7 +59,7 @@ class ApduAssembly:
         )
 
     def interrupt(self) -> None:
-        """What follows does not continue the APDU: it is lost."""
+        """The next packet does not continue the APDU: it is lost."""
         if self._start is not None:
             self._counters.lost_apdus += 1
         self._clear()

@@ -1,11 +1,11 @@
-"""What sources and receivers count."""
+"""Counters of sources and receivers."""
 
 from dataclasses import dataclass
 
 
 @dataclass(slots=True)
 class SourceCounters:
-    """What a source has sent, and what it was asked for in vain.
+    """Packets that a source has sent, and requests that it could not serve.
 
     `naks_dropped` counts requests for data outside the window, and NAKs beyond the limit.
     """
@@ -23,7 +23,7 @@ class SourceCounters:
 
 @dataclass(slots=True)
 class ReceiverCounters:
-    """What a receiver has delivered, and what it has discarded and why.
+    """Data that a receiver has delivered, and data that it has discarded and why.
 
     Args:
         ignored: packets of other ports, or of kinds that a receiver does not use.

@@ -1,4 +1,4 @@
-"""What leaves a source or a receiver."""
+"""Datagrams of a source or a receiver."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from openmsmq.wire.pgm import Nla
 
 
 class OutgoingDatagram(NamedTuple):
-    """A packet and where it goes.
+    """A packet and its destination.
 
     Args:
         router_alert: the IP header has the Router Alert option (RFC 3208, section 4).

@@ -31,7 +31,7 @@ class Receiver:
     Args:
         group_nla: the address of the group.
         destination_port: packets for other ports are ignored.
-        random: gives numbers from 0 up to 1, for the back-off of NAKs.
+        random: returns numbers from 0 up to 1, for the back-off of NAKs.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Receiver:
         return len(self._sessions)
 
     def receive_datagram(self, data: bytes, *, source: Nla, now: float) -> None:
-        """Take a datagram that came from `source` to the group."""
+        """Process a datagram that arrived from `source` at the group."""
         counters = self._shared.counters
         try:
             packet = parse_packet(data)
@@ -100,7 +100,7 @@ class Receiver:
     def _open(
         self, packet: SourcePathMessage | DataPacket | NakPacket, source: Nla, now: float
     ) -> TransportSession | None:
-        """A new session, if the packet is one that a session begins with."""
+        """Begin a session, if the packet is one that a session begins with."""
         first = self._first_sequence_number(packet)
         if first is None:
             return None
@@ -121,7 +121,7 @@ class Receiver:
     def _first_sequence_number(
         self, packet: SourcePathMessage | DataPacket | NakPacket
     ) -> int | None:
-        """RXW_TRAIL_INIT: the first packet that is heard, or what OPT_JOIN allows.
+        """RXW_TRAIL_INIT: the first packet received, or what OPT_JOIN allows.
 
         Choice: a session begins with an SPM or ODATA. A repair, or an SPM of a session that is
         over, is for receivers that were there before.

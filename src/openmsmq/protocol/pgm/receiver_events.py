@@ -1,4 +1,4 @@
-"""What a receiver tells its application."""
+"""Events of a receiver for its application."""
 
 from typing import NamedTuple, TypeAlias
 
@@ -14,7 +14,7 @@ class ApduReceived(NamedTuple):
 
 
 class DataLost(NamedTuple):
-    """Packets that can no longer be repaired; the session goes on behind them."""
+    """Packets that can no longer be repaired; the session continues after them."""
 
     tsi: TransportSessionId
     source: Nla

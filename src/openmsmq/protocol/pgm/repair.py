@@ -1,4 +1,4 @@
-"""How a missing packet is asked for, as a table (RFC 3208, 6.3)."""
+"""The request of a missing packet, as a state machine (RFC 3208, 6.3)."""
 
 from enum import Enum
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""The packets of one source that are missing, and the NAKs for them (RFC 3208, 6.3)."""
+"""The missing packets of one source, and the NAKs for them (RFC 3208, 6.3)."""
 
 from collections.abc import Callable, Iterable
 from typing import cast
@@ -13,7 +13,7 @@ class Repairs:
     """One `Repair` and one timer for each missing packet.
 
     Args:
-        random: gives numbers from 0 up to 1, for the back-off.
+        random: returns numbers from 0 up to 1, for the back-off.
     """
 
     __slots__ = ("_missing", "_random", "_running", "_settings", "_timers")
@@ -23,14 +23,14 @@ class Repairs:
         self._random = random
         self._missing: dict[int, Repair] = {}
         self._timers = TimerHeap()
-        # RFC 3208, 6.2: no NAK before the first SPM, which says where it goes.
+        # RFC 3208, 6.2: no NAK before the first SPM, which has the address for NAKs.
         self._running = False
 
     def __len__(self) -> int:
         return len(self._missing)
 
     def start(self, *, now: float) -> None:
-        """An SPM has come: NAKs may be sent."""
+        """An SPM has arrived: NAKs may be sent."""
         if not self._running:
             self._running = True
             for number, repair in self._missing.items():
@@ -43,7 +43,7 @@ class Repairs:
             self._timers.set(number, now + self._interval(RepairState.BACK_OFF))
 
     def remove(self, number: int) -> None:
-        """A packet has come, or is given up."""
+        """A packet has arrived, or is given up."""
         if self._missing.pop(number, None) is not None:
             self._timers.set(number, None)
 

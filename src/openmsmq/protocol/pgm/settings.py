@@ -13,7 +13,7 @@ FRAGMENT_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """What a source keeps to.
+    """Limits and intervals of a source.
 
     Args:
         max_packet_bytes: the largest packet, PGM header included.
@@ -47,14 +47,14 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiverSettings:
-    """What a receiver keeps to.
+    """Limits and intervals of a receiver.
 
     Args:
-        session_seconds: a source that was silent for so long is forgotten.
-        max_sources: sources at one time; more are ignored.
+        session_seconds: a source that was silent for this time is removed.
+        max_sources: concurrent sources; more are ignored.
         max_window_packets: how far a source may be ahead of what was delivered.
         max_buffered_bytes: data of all sources that waits for earlier data.
-        max_repairs: packets of one source that are asked for at one time.
+        max_repairs: concurrently requested packets of one source.
     """
 
     nak_rb_ivl: tuple[float, float] = (0.01, 0.05)

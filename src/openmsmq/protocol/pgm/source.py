@@ -31,7 +31,7 @@ from .transmit_window import Sent, TransmitWindow
 
 
 class SourceTimer(Enum):
-    """The timers of a source; `_HANDLERS` says what each does."""
+    """The timers of a source; `_HANDLERS` has their actions."""
 
     AMBIENT = "SPM ambient time interval"
     HEARTBEAT = "IHB_TMR"
@@ -77,7 +77,7 @@ class Source:
         self._queued_bytes = 0
         self._next = first_sequence_number
         self._spm_sequence_number = 0
-        # Packets to send when a delay is over, and those whose delay is over.
+        # Packets to send after a delay, and those whose delay is over.
         self._delays = TimerHeap()
         self._ready: deque[int] = deque()
         self._repairs: set[int] = set()
@@ -111,11 +111,11 @@ class Source:
 
     @property
     def queued_bytes(self) -> int:
-        """Data that has never left."""
+        """Data that was never sent."""
         return self._queued_bytes
 
     def send(self, apdu: bytes) -> int:
-        """Queue an APDU; `datagrams_to_send` gives its packets as the rate allows.
+        """Queue an APDU; `datagrams_to_send` returns its packets as the rate allows.
 
         Returns the sequence number of its last packet: see `has_sent`.
 
@@ -145,16 +145,16 @@ class Source:
         return following(self._next, -1)
 
     def has_sent(self, sequence_number: int) -> bool:
-        """Whether a packet has left for the first time."""
+        """Whether a packet has been sent for the first time."""
         return distance(sequence_number, self._window.leading_edge) >= 0
 
     def close(self, *, now: float) -> None:
-        """Send what waits, then repair it for TXW_SECS."""
+        """Send queued data, then repair it for TXW_SECS."""
         self._change(SourceInput.CLOSE)
         self._drain(now)
 
     def abort(self, *, now: float) -> None:
-        """Cancel what waits and reset the session; if nothing waits, close it.
+        """Cancel queued data and reset the session; if nothing is queued, close it.
 
         [MC-MQSRM] note 3: OPT_RST is sent only if data was cancelled.
         """
@@ -168,7 +168,7 @@ class Source:
         self._spm_pending = True
 
     def _stop(self) -> None:
-        """Forget every request and timer."""
+        """Drop every request and timer."""
         self._confirmations.clear()
         self._repairs.clear()
         self._ready.clear()
@@ -177,13 +177,13 @@ class Source:
         self._spm_pending = False
 
     def receive_datagram(self, data: bytes, *, now: float) -> None:
-        """Take a datagram that came to the port of the source; `datagrams_to_send` answers."""
+        """Process a datagram received on the port of the source; `datagrams_to_send` answers."""
         try:
             packet = parse_packet(data)
         except MalformedPacket:
             self.counters.malformed += 1
             return
-        # NNAKs ask for nothing, and what claims to come from this source is forged or an echo.
+        # NNAKs ask for nothing; packets with the identifier of this source are forged or an echo.
         if (
             isinstance(packet, NakPacket)
             and packet.type == PacketType.NAK
@@ -212,7 +212,7 @@ class Source:
                 self._delays.set(number, now + delay)
 
     def datagrams_to_send(self, *, now: float) -> list[OutgoingDatagram]:
-        """Everything that may leave now: NCFs first, then SPMs, then data (RFC 3208, 5.1.3)."""
+        """All datagrams that may leave now: NCFs first, then SPMs, then data (RFC 3208, 5.1.3)."""
         out: list[OutgoingDatagram] = []
         self._confirm(out)
         self._take_due_repairs(now)
@@ -336,7 +336,7 @@ class Source:
         return True
 
     def _note_data(self, now: float) -> None:
-        """Data leaves: an ambient SPM follows in time, a heartbeat only when data stops."""
+        """Data is sent: an ambient SPM follows in time, a heartbeat only when data stops."""
         settings = self.settings
         self._heartbeat = settings.ihb_min
         self._timers.set(SourceTimer.HEARTBEAT, now + settings.ihb_min)
@@ -369,9 +369,9 @@ class Source:
         return self._timers.next()
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due; `datagrams_to_send` then gives the packets."""
+        """Handle the timers that are due; `datagrams_to_send` then returns the packets."""
         for timer in cast("list[SourceTimer]", self._timers.take_due(now)):
-            # A timer that is due at the same time must not start again what has ended.
+            # A timer that is due at the same time must not restart an ended one.
             if self.state is not SourceState.CLOSED:
                 _HANDLERS[timer](self, now)
 
@@ -392,7 +392,7 @@ class Source:
         self._stop()
 
     def _wake(self, _now: float) -> None:
-        """`datagrams_to_send` finds what may leave."""
+        """`datagrams_to_send` finds the output."""
 
 
 _HANDLERS: Final[dict[SourceTimer, Callable[[Source, float], None]]] = {

@@ -1,4 +1,4 @@
-"""The life of a source as a table."""
+"""The life of a source as a state machine."""
 
 from enum import Enum
 from typing import Final
@@ -20,7 +20,7 @@ class SourceInput(Enum):
     RESET = "the SPM with OPT_RST has left"
 
 
-# A pair that is missing changes nothing.
+# A missing pair changes nothing.
 TRANSITIONS: Final = {
     (SourceState.OPEN, SourceInput.CLOSE): SourceState.CLOSING,
     (SourceState.OPEN, SourceInput.CANCEL): SourceState.ABORTED,

@@ -2,7 +2,7 @@
 
 
 class TokenBucket:
-    """Bytes may leave while there are tokens; `rate` tokens come in a second."""
+    """Bytes may leave while there are tokens; `rate` tokens are added per second."""
 
     __slots__ = ("_capacity", "_filled", "_rate", "_tokens")
 
@@ -13,7 +13,7 @@ class TokenBucket:
         self._filled = now
 
     def take(self, size: int, *, now: float) -> bool:
-        """Take tokens for `size` bytes; False leaves them where they are."""
+        """Take tokens for `size` bytes; False if there are too few."""
         elapsed = max(now - self._filled, 0.0)
         self._tokens = min(self._capacity, self._tokens + elapsed * self._rate)
         self._filled = now
@@ -23,6 +23,6 @@ class TokenBucket:
         return True
 
     def ready(self, size: int) -> float:
-        """When there will be tokens for `size` bytes, after `take` said no."""
-        # The microsecond makes up for rounding: a timer must not find a fraction of a byte missing.
+        """The time when there are tokens for `size` bytes, after `take` returned False."""
+        # The microsecond compensates rounding: a timer must not find a fraction of a byte missing.
         return self._filled + (size - self._tokens) / self._rate + 1e-6

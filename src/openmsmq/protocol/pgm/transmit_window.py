@@ -1,4 +1,4 @@
-"""What a source has sent and can send again (RFC 3208, section 16)."""
+"""Sent data of a source that can be repaired (RFC 3208, section 16)."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from openmsmq.wire.pgm import Fragment, distance, following
 
 @dataclass(slots=True)
 class Sent:
-    """Data of one packet, and when it was first sent."""
+    """Data of one packet, and the time when it was first sent."""
 
     sequence_number: int
     data: bytes
@@ -43,7 +43,7 @@ class TransmitWindow:
         return self._packets[distance(self.trailing_edge, sequence_number)]
 
     def advance(self, sent_before: float, repairs: set[int]) -> None:
-        """Drop what is older, up to the first packet that a receiver asked for."""
+        """Drop older packets, up to the first one that a receiver asked for."""
         packets = self._packets
         while packets and packets[0].time <= sent_before:
             if packets[0].sequence_number in repairs:
@@ -51,5 +51,5 @@ class TransmitWindow:
             self.bytes -= len(packets.popleft().data)
 
     def delay_fraction(self, sequence_number: int) -> float:
-        """Where a packet stands in the window: 0 is the oldest, nearly 1 the newest."""
+        """The position of a packet in the window: 0 is the oldest, nearly 1 the newest."""
         return distance(self.trailing_edge, sequence_number) / len(self._packets)

@@ -1,4 +1,4 @@
-"""What a receiver knows of one source (RFC 3208, section 6)."""
+"""The session of one source at a receiver (RFC 3208, section 6)."""
 
 from collections import deque
 from collections.abc import Callable
@@ -30,7 +30,7 @@ NAK_TTL: Final = 1
 
 
 class TransportSessionState(Enum):
-    """Whether a source is still heard; the values are the reasons of `SourceEnded`."""
+    """Whether a source is still active; the values are the reasons of `SourceEnded`."""
 
     OPEN = "open"
     FINISHED = "the source has finished and all its data was delivered"
@@ -39,7 +39,7 @@ class TransportSessionState(Enum):
 
 
 class SharedState:
-    """What the sessions of one receiver share: limits, counters, events and buffered bytes."""
+    """The shared state of the sessions of one receiver: limits, counters, events, buffers."""
 
     __slots__ = ("buffered_bytes", "counters", "events", "group_nla", "random", "settings")
 
@@ -58,8 +58,8 @@ class TransportSession:
     """The receive window of one source.
 
     `next` is the first packet that was not delivered, `lead` the newest one that is known to exist.
-    Packets from `next` to `lead` wait in a buffer, are asked for, are given up, or are looked at
-    when fewer are asked for.
+    Packets from `next` to `lead` wait in a buffer, are requested, are given up, or are checked
+    when fewer are requested.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class TransportSession:
         self._destination_port = destination_port
         self._next = first_sequence_number
         self._lead = following(first_sequence_number, -1)
-        # Packets before this one were looked at.
+        # Packets before this one were checked.
         self._detected = first_sequence_number
         self._buffer: dict[int, DataPacket] = {}
         self._given_up: set[int] = set()
@@ -161,7 +161,7 @@ class TransportSession:
         return self._naks(requests)
 
     def end(self, state: TransportSessionState) -> None:
-        """Forget all data; what still comes from the source is ignored until the deadline."""
+        """Drop all data; further packets of the source are ignored until the deadline."""
         if self.state is TransportSessionState.OPEN:
             self._shared.events.append(SourceEnded(self._tsi, state.value))
         self.state = state
@@ -175,7 +175,7 @@ class TransportSession:
         self._deadline = now + self._shared.settings.session_seconds
 
     def _is_plausible(self, trail: int, lead: int) -> bool:
-        """Whether a window is whole, and not further ahead than a source can be."""
+        """Whether a window is consistent, and not further ahead than a source can be."""
         limit = self._shared.settings.max_window_packets
         if (
             distance(trail, lead) >= -1
@@ -197,7 +197,7 @@ class TransportSession:
             self._lead = number
 
     def _advance(self, trail: int) -> None:
-        """What is older than the trailing edge of the source and has not come is lost."""
+        """Missing packets before the trailing edge of the source are lost."""
         if distance(self._next, trail) <= 0:
             return
         for number in sorted(
@@ -213,7 +213,7 @@ class TransportSession:
         self._given_up = {number for number in self._given_up if distance(number, trail) <= 0}
 
     def _lose(self, end: int) -> None:
-        """Go on at `end`; what is missing before it is lost."""
+        """Continue at `end`; missing packets before it are lost."""
         count = distance(self._next, end)
         if count:
             self._shared.counters.lost_packets += count
@@ -231,7 +231,7 @@ class TransportSession:
             self._shared.events.append(ApduReceived(self._tsi, self.source_nla, apdu))
 
     def _deliver(self, now: float) -> None:
-        """Deliver what is contiguous, over what was given up; then look for gaps."""
+        """Deliver contiguous packets, across those given up; then look for gaps."""
         while True:
             if self._next in self._buffer:
                 self._deliver_next()
@@ -249,7 +249,7 @@ class TransportSession:
             self._detect(now)
 
     def _detect(self, now: float) -> None:
-        """Ask for missing packets, oldest first, up to the limit."""
+        """Request missing packets, oldest first, up to the limit."""
         if distance(self._detected, self._next) > 0:
             self._detected = self._next
         limit = self._shared.settings.max_repairs

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RemoteReadSettings:
-    """How much remote clients may hold, and for how long.
+    """Limits of the resources of remote clients.
 
     Attributes:
-        cleanup_seconds: how long a client may take to end a receive ([MS-MQRR] 3.1.2.2).
+        cleanup_seconds: the time in which a client must end a receive ([MS-MQRR] 3.1.2.2).
         max_cursors: cursors of one open queue.
         max_waiting_reads: reads of one open queue that wait or have not been ended.
         purge_step: messages that a purge removes before other clients have their turn.

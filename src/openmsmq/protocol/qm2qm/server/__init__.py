@@ -1,4 +1,4 @@
-"""The server's side of qm2qm and of its part of qmcomm."""
+"""The server of qm2qm and of its part of qmcomm."""
 
 from .opened_queues import OpenedQueues
 from .qm2qm_server import Qm2qmServer

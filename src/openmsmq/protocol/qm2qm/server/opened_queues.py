@@ -1,4 +1,4 @@
-"""Queues that were opened by qmcomm, and the sessions of qm2qm that read them."""
+"""Queues opened by qmcomm, and the sessions of qm2qm that read them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from openmsmq.wire.codes.queue_enums import ShareMode
     from openmsmq.wire.names.format_name import FormatName
 
-# [MS-MQQP] 3.1.5 has no timer: a message stays locked until its receive ends or its client is gone.
+# [MS-MQQP] 3.1.5 has no timer: a message stays locked until its receive or its client ends.
 _NEVER: Final = float("inf")
 
 
 class OpenedQueue:
-    """A queue behind one number: what qmcomm opened, and what one session of qm2qm holds there.
+    """A queue with one number: opened by qmcomm, and read by one session of qm2qm.
 
     Attributes:
-        number: the DWORD by which clients name it.
+        number: the DWORD that identifies it to clients.
         queue: the open queue.
-        opener: who opened it by qmcomm.
-        reader: who has the session of qm2qm; None without one.
+        opener: the client that opened it by qmcomm.
+        reader: the client with the session of qm2qm; None without one.
         running: the reads that have no answer yet: keys of `queue` by dwRequestID.
     """
 
@@ -44,22 +44,22 @@ class OpenedQueue:
 
     @property
     def claimed(self) -> bool:
-        """Whether a session of qm2qm has it."""
+        """Whether a session of qm2qm uses it."""
         return self.queue.descriptor.remote_read_state is RemoteReadState.READY_FOR_READ
 
     def claim(self, reader: Caller) -> None:
-        """Give it to a session."""
+        """Assign it to a session."""
         self.reader = reader
         self.queue.descriptor.remote_read_state = RemoteReadState.READY_FOR_READ
 
     def run(self, request_id: int) -> int:
-        """A read begins; return its key, which is never used again as dwRequestID may be."""
+        """A read begins; return its key, which is never reused, while dwRequestID may be."""
         self._last_key += 1
         self.running[request_id] = self._last_key
         return self._last_key
 
     def finish(self, request_id: int, key: int) -> None:
-        """A read is over; its client may have begun another one under the same id."""
+        """A read is over; its client may have begun another one with the same id."""
         if self.running.get(request_id) == key:
             del self.running[request_id]
 
@@ -69,7 +69,7 @@ class OpenedQueues:
 
     Args:
         settings: the limits.
-        random_bytes: makes numbers that cannot be guessed.
+        random_bytes: creates unguessable numbers.
     """
 
     def __init__(
@@ -106,19 +106,19 @@ class OpenedQueues:
         return opened
 
     def unclaimed(self, number: int) -> OpenedQueue | None:
-        """A queue that no session has yet."""
+        """A queue that no session uses yet."""
         opened = self._queues.get(number)
         return None if opened is None or opened.claimed else opened
 
     def session(self, number: int, caller: Caller) -> OpenedQueue | None:
-        """A queue that a session of this caller has."""
+        """A queue that a session of this caller uses."""
         opened = self._queues.get(number)
         if opened is None or opened.reader is None or opened.reader.sid != caller.sid:
             return None
         return opened
 
     def find(self, number: int, caller: Caller) -> OpenedQueue | None:
-        """A queue that this caller opened, or that a session of this caller has."""
+        """A queue that this caller opened, or that a session of this caller uses."""
         opened = self._queues.get(number)
         if opened is not None and opened.opener.sid == caller.sid:
             return opened
@@ -130,7 +130,7 @@ class OpenedQueues:
         opened.queue.close()
 
     def drop(self, opened: OpenedQueue) -> None:
-        """The opener needs its handle no more: without a session the queue is closed.
+        """The opener no longer needs its handle: without a session the queue is closed.
 
         [MS-MQMP] 3.1.4.3: only while RemoteReadState is Opened.
         """

@@ -1,4 +1,4 @@
-"""Where the interfaces listen, as clients ask for it ([MS-MQQP] 3.1.4.8, [MS-MQMP] 3.1.4.24)."""
+"""The ports of the interfaces, for clients ([MS-MQQP] 3.1.4.8, [MS-MQMP] 3.1.4.24)."""
 
 from collections.abc import Callable
 from enum import IntEnum
@@ -14,7 +14,7 @@ class PortType(IntEnum):
 
 
 class Ports:
-    """The ports, which are known once the listeners have them; 0 for one that is off.
+    """The ports, which are known once the listeners have them; 0 for a disabled one.
 
     Args:
         rpc: the port of qmcomm.

@@ -83,8 +83,8 @@ class Qm2qmServer:
     """Serves queues that were opened by qmcomm.
 
     Args:
-        queues: what qmcomm has opened.
-        ports: where the interfaces listen.
+        queues: the queues opened by qmcomm.
+        ports: the ports of the interfaces.
         minimum_level: weaker calls are refused, except RemoteQMGetQMQMServerPort.
     """
 
@@ -127,7 +127,7 @@ class Qm2qmServer:
                 ),
                 Served(calls.REMOTE_QM_CLOSE_CURSOR, guarded(self._close_cursor, _result)),
                 Served(calls.REMOTE_QM_CANCEL_RECEIVE, guarded(self._cancel_receive, _result)),
-                # Note 18: Windows Server 2003 and later throw its failures.
+                # Note 18: Windows Server 2003 and later raise its failures as faults.
                 Served(calls.REMOTE_QM_PURGE_QUEUE, guarded(self._purge_queue)),
                 Served(calls.REMOTE_QM_GET_QMQM_SERVER_PORT, self._get_port),
                 Served(calls.REMOTE_QM_GET_VERSION, guarded(self._get_version)),
@@ -140,7 +140,7 @@ class Qm2qmServer:
         )
 
     def _guarded(self, handler: Handler, failure: Failure | None = None) -> Handler:
-        """A handler whose failures return with what the request said; None throws them.
+        """A handler that returns failures with values of the request; None raises them as faults.
 
         [MS-MQQP] 5: a caller that is not authenticated gets MQ_ERROR_ACCESS_DENIED, not a fault.
         """
@@ -292,7 +292,7 @@ class Qm2qmServer:
 
     def _end_receive(self, call: ServerCall, request: calls.EndReceiveRequest) -> None:
         receive = value_of(call, Receive)
-        # Whatever comes of it, the handle is over.
+        # Whatever the result, the handle is closed.
         call.close_handle()
         code, depends = _MQ_OK, 0
         try:
@@ -304,20 +304,20 @@ class Qm2qmServer:
     # Time
 
     def next_timer(self) -> float | None:
-        """When `handle_timer` is to be called next."""
+        """The time at which `handle_timer` must be called next."""
         return self._long_work.next_timer()
 
     def handle_timer(self, *, now: float) -> None:  # noqa: ARG002 - what is under way is due
-        """Go on with purges."""
+        """Continue purges."""
         self._long_work.step()
 
 
 def value_of(call: ServerCall, kind: type[_T]) -> _T:
-    """What the handle of a call stands for.
+    """The object of the handle of a call.
 
     Raises:
         QueueError: MQ_ERROR_INVALID_HANDLE, it is NULL.
-        RpcFault: it stands for something else: sessions and reads are handles of one interface.
+        RpcFault: it is of another kind: sessions and reads are handles of one interface.
     """
     if call.handle is None:
         raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "the handle is NULL")

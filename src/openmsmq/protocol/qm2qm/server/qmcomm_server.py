@@ -1,4 +1,4 @@
-"""QmcommServer: what of the interface qmcomm the readers of qm2qm need ([MS-MQMP] 3.1.4)."""
+"""QmcommServer: the part of the interface qmcomm that readers by qm2qm need ([MS-MQMP] 3.1.4)."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class QmcommServer:
     """Opens queues and cursors for readers by qm2qm.
 
     Args:
-        queues: what is open.
-        ports: where the interfaces listen.
+        queues: the open queues.
+        ports: the ports of the interfaces.
         minimum_level: weaker calls are refused, except R_QMGetRTQMServerPort.
     """
 

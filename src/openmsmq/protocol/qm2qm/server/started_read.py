@@ -48,7 +48,7 @@ def without_message(desc: RemoteReadDesc) -> RemoteReadDesc:
 
 
 class StartedRead:
-    """A call that gets a message."""
+    """A call that receives a message."""
 
     __slots__ = ("_call", "_desc", "_opened", "_receive", "_respond", "key")
 
@@ -69,12 +69,12 @@ class StartedRead:
         self.key: Final = opened.run(desc.dw_request_id)
 
     def cancel(self, call: ServerCall) -> None:  # noqa: ARG002 - it is the same call
-        """The client cancels the call, or is gone."""
+        """The client cancels the call, or has disconnected."""
         self._opened.queue.cancel(self.key)
         self.finish()
 
     def finish(self) -> None:
-        """The read does not run any more."""
+        """The read has ended."""
         self._opened.finish(self._desc.dw_request_id, self.key)
 
     @property
@@ -110,7 +110,7 @@ class StartedRead:
 
 
 class Receive:
-    """A receive whose message a client got and has not acknowledged yet."""
+    """A receive whose message a client has received and not acknowledged yet."""
 
     __slots__ = ("_key", "_opened")
 
@@ -122,7 +122,7 @@ class Receive:
         """Delete the message or put it back; return the batch that stores it.
 
         Raises:
-            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, the message is not locked any more.
+            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, the message is no longer locked.
         """
         try:
             return self._opened.queue.end(self._key, delete=delete)
@@ -130,6 +130,6 @@ class Receive:
             raise QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, exc.detail) from exc
 
     def give_back(self) -> None:
-        """The client is gone: others get the message, unless that happened before."""
+        """The client has disconnected: others get the message, unless that happened before."""
         if self._key in self._opened.queue.receives:
             self._opened.queue.give_back(self._key)

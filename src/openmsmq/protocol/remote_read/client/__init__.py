@@ -1,9 +1,9 @@
 """The client of remote read, [MS-MQRR] and [MS-MQQP], without sockets.
 
-`find_server` says how to reach a server and which protocol it speaks; it returns a `ReadProtocol`:
-`RemoteReadProtocol` or `Qm2QmProtocol`. What takes several calls is a generator (`Steps`) that
-yields `Connect` and `Invoke` and is sent what they bring; a read, its end and its cancellation are
-one call each, so that a driver can have many on their way:
+`find_server` determines the address and the protocol of a server; it returns a `ReadProtocol`:
+`RemoteReadProtocol` or `Qm2QmProtocol`. Operations of several calls are generators (`Steps`) that
+yield `Connect` and `Invoke` and are sent the results; a read, its end and its cancellation are
+one call each, so that a driver can have many in progress:
 
     protocol = yield from find_server(settings)
     queue = yield from protocol.open(queue_format, Access.RECEIVE, ShareMode.DENY_NONE)

@@ -1,4 +1,4 @@
-"""How a client finds a server: endpoint mapper, fixed ports, and which protocol it speaks."""
+"""Finding a server: endpoint mapper, fixed ports, and the protocol that it supports."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ from .mqrr import RemoteReadProtocol
 from .read_protocol import ClientIdentity, ReadProtocol
 from .steps import Connect, HangUp, Invoke, Steps
 
-# dwPortType of the calls that tell ports ([MS-MQQP] 3.1.4.8).
+# dwPortType of the calls that return ports ([MS-MQQP] 3.1.4.8).
 IP_HANDSHAKE: Final = 0
 IP_READ: Final = 1
 MAX_TOWERS: Final = 4
@@ -46,16 +46,15 @@ MAX_TOWERS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class BindingSettings:
-    """How a server is found.
+    """How to find a server.
 
     Attributes:
         port: of RemoteRead; 0 asks the endpoint mapper, or takes 2103 when that does not answer.
         rebinds: ask the server for its port once more (R_GetServerPort) and connect to that, as
             clients of Windows Server 2003 do.
         mapper_port, remote_read_port: other ports than the well-known ones, for tests.
-        identity: how the client identifies itself.
-        numbers: for messages of servers that tell no lookup ids; none comes twice, whatever
-            connections there are.
+        identity: the identity of the client.
+        numbers: for messages of servers without lookup ids; unique over all connections.
     """
 
     port: int = 0
@@ -67,10 +66,10 @@ class BindingSettings:
 
 
 def find_server(settings: BindingSettings) -> Steps[ReadProtocol]:
-    """Connect to a server and return how it is read.
+    """Connect to a server and return its protocol.
 
     Raises:
-        ConnectionClosed: it cannot be reached, or refuses the bind.
+        ConnectionClosed: it is unreachable, or refuses the bind.
     """
     ports = dict.fromkeys((REMOTE_READ, QMCOMM, QM2QM), settings.port)
     if not settings.port:
@@ -112,7 +111,7 @@ def _qm2qm(ports: dict[RpcInterface, int], settings: BindingSettings) -> Steps[R
 
 
 def _ask_port(connection: int, interface: RpcInterface, call: Call, request: object) -> Steps[int]:
-    """The port that a server tells; 0 after an error."""
+    """The port returned by a server; 0 after an error."""
     try:
         response: ResultResponse = yield Invoke(connection, interface, call, request)
     except RpcFault as exc:
@@ -121,7 +120,7 @@ def _ask_port(connection: int, interface: RpcInterface, call: Call, request: obj
 
 
 def _rebind(connection: int, port: int, named: int, interface: RpcInterface) -> Steps[int]:
-    """Connect to the port that the server told, and drop the first connection."""
+    """Connect to the port that the server returned, and drop the first connection."""
     if named in (0, port):
         return connection
     rebound: int = yield Connect(named, (interface,))
@@ -130,12 +129,12 @@ def _rebind(connection: int, port: int, named: int, interface: RpcInterface) -> 
 
 
 def _mapped(settings: BindingSettings) -> Steps[dict[RpcInterface, int]]:
-    """The ports by the endpoint mapper; 0 for what is not registered."""
+    """The ports from the endpoint mapper; 0 for missing ones."""
     ports = dict.fromkeys((REMOTE_READ, QMCOMM, QM2QM), 0)
     try:
         mapper = yield Connect(settings.mapper_port, (ENDPOINT_MAPPER,), authenticated=False)
     except ConnectionClosed:
-        # Choice: a firewall may let through the fixed port alone.
+        # Choice: a firewall may allow only the fixed port.
         ports[REMOTE_READ] = settings.remote_read_port
         return ports
     ports[REMOTE_READ] = yield from _map(mapper, REMOTE_READ)
@@ -162,7 +161,7 @@ def _map(mapper: int, interface: RpcInterface) -> Steps[int]:
         try:
             tower = None if twr is None else TcpTower.parse(twr.tower_octet_string)[0]
         except MalformedPacket:
-            # Of another protocol than TCP.
+            # A tower of another protocol than TCP.
             continue
         if tower is not None and tower.port:
             return tower.port

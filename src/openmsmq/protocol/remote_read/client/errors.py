@@ -20,7 +20,7 @@ class Result(Protocol):
 
 
 def check(response: Result, detail: str = "") -> None:
-    """Raise what a response refuses.
+    """Raise the refusal in a response.
 
     Raises:
         QueueError: with the code of the server; a read that was cancelled has
@@ -34,7 +34,7 @@ def check(response: Result, detail: str = "") -> None:
 
 
 def queue_error(fault: RpcFault, detail: str = "") -> QueueError:
-    """What a fault, which is the cause of the error, means for the queue."""
+    """The error of the queue for a fault, which is its cause."""
     error = _meaning(fault, detail)
     # In compiled modules `raise ... from` sets none.
     error.__cause__ = fault
@@ -42,7 +42,7 @@ def queue_error(fault: RpcFault, detail: str = "") -> QueueError:
 
 
 def _meaning(fault: RpcFault, detail: str) -> QueueError:
-    """Opnums 2 and 11 raise their HRESULT as the status of a fault."""
+    """Opnums 2 and 11 return their HRESULT as the status of a fault."""
     status = fault.status
     if status == NCA_S_OP_RNG_ERROR:
         # [MS-MQRR] 1.7: opnums 10 to 15 are missing in Windows Server 2003.
@@ -61,5 +61,5 @@ def _meaning(fault: RpcFault, detail: str) -> QueueError:
 
 
 def not_supported(what: str) -> QueueError:
-    """The server is too old for something."""
+    """The server is too old for an operation."""
     return QueueError(Hresult.MQ_ERROR_OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER, what)

@@ -69,12 +69,12 @@ class Qm2QmProtocol:
     """A `ReadProtocol` over a connection to qmcomm and one to qm2qm.
 
     Args:
-        qmcomm_connection, connection: the numbers that `Connect` brought.
-        identity: how the client identifies itself.
-        has_sequences: whether the server has opnum 9, which tells lookup ids, and 10; see
+        qmcomm_connection, connection: the numbers returned by `Connect`.
+        identity: the identity of the client.
+        has_sequences: whether the server has opnum 9, which returns lookup ids, and 10; see
             `tells_sequences`.
-        numbers: in place of sequences where the server tells none. All connections of a client
-            share them, so that no message has the number of one that came before a loss.
+        numbers: in place of sequences where the server has none. All connections of a client
+            share them, so that no message has the number of an earlier one from before a loss.
     """
 
     name: Final = "MS-MQQP"
@@ -114,7 +114,7 @@ class Qm2QmProtocol:
                 self._qmcomm, QMCOMM, qmcomm.R_QM_OPEN_REMOTE_QUEUE, ask
             )
             check(response)
-            # [MS-MQQP] 3.2.4.1: hQueue, pQueue and dwpContext are what qmcomm gave.
+            # [MS-MQQP] 3.2.4.1: hQueue, pQueue and dwpContext are values from qmcomm.
             claim = OpenQueueRequest(
                 identity.client_id, 0, response.ph_queue, response.dwp_queue, response.pdw_context
             )
@@ -176,8 +176,8 @@ class Qm2QmProtocol:
             desc = response.lp_remote_read_desc2.p_remote_read_desc
             sequence = response.lp_remote_read_desc2.sequential_id
         else:
-            # Choice: a server that tells no sequence gets a number of this side instead; such
-            # numbers ascend in the order of the reads, and name messages for `end` only.
+            # Choice: without a sequence from the server, a message gets a local number; such
+            # numbers ascend in the order of the reads, and identify messages for `end` only.
             desc = response.lp_remote_read_desc
             sequence = read.number
         buffer = None if desc is None else desc.lp_buffer

@@ -66,8 +66,8 @@ class RemoteReadProtocol:
     """A `ReadProtocol` over one connection to the interface RemoteRead.
 
     Args:
-        connection: the number that `Connect` brought.
-        identity: how the client identifies itself.
+        connection: the number returned by `Connect`.
+        identity: the identity of the client.
     """
 
     name: Final = "MS-MQRR"
@@ -158,7 +158,7 @@ class RemoteReadProtocol:
         )
 
     def _counters(self, packet: bytes, start: int) -> Counters:
-        """The counters in the headers after a UserMessage, which are alike for most messages."""
+        """The counters in the headers after a UserMessage, which are equal for most messages."""
         headers = packet[start:]
         if headers != self._headers:
             subqueue = RemoteReadMessage.parse(packet).subqueue
@@ -199,7 +199,7 @@ class RemoteReadProtocol:
     # Transactions
 
     def enlist(self, transaction: bytes, token: bytes, queue_format: QueueFormat) -> Invoke:
-        """Let the server take part in a transaction; before anything is done in it."""
+        """Enlist the server in a transaction; must come before its first operation."""
         request = QMEnlistRemoteTransactionRequest(transaction, token, queue_format)
         return self._invoke(R_QM_ENLIST_REMOTE_TRANSACTION, request)
 
@@ -224,13 +224,13 @@ class RemoteReadProtocol:
         )
 
     def end_in_transaction(self, queue: RemoteQueue, request_id: int, ack: Ack) -> Invoke:
-        """Leave a receive in its transaction, or take it out again."""
+        """Leave a receive in its transaction, or remove it."""
         request = EndReceiveRequest(queue.context, ack, request_id)
         return self._invoke(R_END_TRANSACTIONAL_RECEIVE, request)
 
     def reject(self, queue: RemoteQueue, lookup_id: int) -> Invoke:
-        """Have a message that was received in a transaction leave as rejected."""
-        # [MS-MQRR] 3.2.4.10: the server knows the transaction by the message.
+        """Mark a message that was received in a transaction as rejected."""
+        # [MS-MQRR] 3.2.4.10: the server finds the transaction by the message.
         rejected = MessageClass.NACK_RECEIVE_REJECTED
         request = SetUserAcknowledgementClassRequest(queue.context, lookup_id, rejected)
         return self._invoke(R_SET_USER_ACKNOWLEDGEMENT_CLASS, request)

@@ -1,4 +1,4 @@
-"""What both protocols of remote read do with an open queue: its cursors, and its end."""
+"""Common operations of both protocols on an open queue: its cursors, and its end."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from .steps import Invoke, Steps
 
 
 def open_cursor(queue: RemoteQueue, create: Invoke) -> Steps[int]:
-    """A cursor before the first message; the queue keeps its number."""
+    """A cursor before the first message; the queue stores its number."""
     response: CreateCursorResponse | QMCreateRemoteCursorResponse = yield create
     check(response)
     queue.cursors.add(response.ph_cursor)

@@ -1,4 +1,4 @@
-"""What both protocols of remote read offer to a client."""
+"""The interface of both protocols of remote read for a client."""
 
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -11,7 +11,7 @@ from .steps import Invoke, Steps
 
 
 class ClientIdentity(NamedTuple):
-    """How a client identifies itself when it opens a queue ([MS-MQRR] 3.1.4.2).
+    """The identity of a client for opening a queue ([MS-MQRR] 3.1.4.2).
 
     Attributes:
         client_id: the GUID of its queue manager, or one made for it.
@@ -36,11 +36,11 @@ class ReadProtocol(Protocol):
 
     @property
     def name(self) -> str:
-        """Of its specification, for people."""
+        """The name of its specification, for users."""
 
     @property
     def tells_order(self) -> bool:
-        """Whether lookup ids are the server's, so that reads which overlap can be ordered."""
+        """Whether lookup ids are the server's, so that overlapping reads can be ordered."""
 
     def open(
         self, queue_format: QueueFormat, access: Access, share_mode: ShareMode
@@ -48,17 +48,17 @@ class ReadProtocol(Protocol):
         """Open a queue to read, or with `Access.MOVE` to move messages to it."""
 
     def close(self, queue: RemoteQueue) -> Steps[None]:
-        """Close a queue; what was read from it and not ended goes back in place."""
+        """Close a queue; messages that were read from it and not ended go back in place."""
 
     def read(self, queue: RemoteQueue, reading: Reading) -> ReadCall:
         """The call that reads one message."""
 
     # Any: the response differs by protocol.
     def message(self, queue: RemoteQueue, read: ReadCall, response: Any) -> RemoteMessage:
-        """The message that a read brought.
+        """The message that a read returned.
 
         Raises:
-            QueueError: it brought none.
+            QueueError: there is none.
             MalformedPacket: it cannot be read; see `give_back`.
         """
 
@@ -69,13 +69,13 @@ class ReadProtocol(Protocol):
         """The second step of a receive: delete the message, or put it back in place."""
 
     def cancel(self, queue: RemoteQueue, request_id: int) -> Invoke:
-        """End a read that waits; its call is answered then."""
+        """End a waiting read; its call is then answered."""
 
     def create_cursor(self, queue: RemoteQueue) -> Steps[int]:
         """A cursor before the first message."""
 
     def close_cursor(self, queue: RemoteQueue, cursor: int) -> Invoke:
-        """Forget a cursor."""
+        """Close a cursor."""
 
     def purge(self, queue: RemoteQueue) -> Invoke:
         """Delete all messages."""

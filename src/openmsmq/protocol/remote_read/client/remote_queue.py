@@ -1,4 +1,4 @@
-"""What a client keeps of an open queue, and of a read on it."""
+"""The client's records of an open queue, and of a read on it."""
 
 from enum import IntEnum
 from itertools import count
@@ -39,7 +39,7 @@ class Ack(IntEnum):
 
 
 class Reading(NamedTuple):
-    """What to read.
+    """The parameters of a read.
 
     Attributes:
         action: one of the nine values of ulAction.
@@ -71,11 +71,11 @@ RECEIVES: Final = frozenset(
 
 
 class ReadCall(NamedTuple):
-    """A read on its way.
+    """A read in progress.
 
     Attributes:
-        request_id: names it among those of its queue.
-        number: in place of the sequence of its message, where the server tells none.
+        request_id: identifies it among those of its queue.
+        number: in place of the sequence of its message, where the server has none.
     """
 
     request_id: int
@@ -85,11 +85,11 @@ class ReadCall(NamedTuple):
 
 
 class RemoteMessage(NamedTuple):
-    """A message that a read brought.
+    """A message returned by a read.
 
     Attributes:
-        packet: the UserMessage; its TimeToReachQueue is the time of expiry in [MS-MQRR], and what
-            the sender wrote in [MS-MQQP].
+        packet: the UserMessage; its TimeToReachQueue is the time of expiry in [MS-MQRR], and the
+            value of the sender in [MS-MQQP].
         lookup_id: rebuilt from the sequence and the priority.
         arrived: seconds since 1970.
         counters: abort count, move count and time of the last move.
@@ -111,8 +111,8 @@ class RemoteQueue:
     Attributes:
         context: its context handle; NULL when it is closed.
         cursors: the cursors that are open.
-        move_context: what opnum 10 of RemoteRead names it by, if it was opened to move to.
-        handle: what [MS-MQQP] names it by.
+        move_context: its number in opnum 10 of RemoteRead, if it was opened to move to.
+        handle: its handle in [MS-MQQP].
     """
 
     __slots__ = ("_next_request_id", "context", "cursors", "handle", "move_context")
@@ -130,17 +130,17 @@ class RemoteQueue:
 
 
 def lookup_id_of(sequence: int, priority: int) -> int:
-    """The lookup identifier of a message: its order in the queue is that of these numbers.
+    """The lookup identifier of a message, which determines its order in the queue.
 
     Args:
-        sequence: the lower seven bytes of it.
+        sequence: its lower seven bytes.
         priority: of the message.
     """
     return HIGHEST_PRIORITY - priority << SEQUENCE_BITS | sequence & SEQUENCE_MASK
 
 
 def checked_packet(packet: bytes | None) -> bytes:
-    """The packet of a read that succeeded.
+    """The packet of a successful read.
 
     Raises:
         MalformedPacket: there is none.

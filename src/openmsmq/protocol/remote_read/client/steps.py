@@ -1,4 +1,4 @@
-"""What a client of remote read asks its driver for, one step after another."""
+"""Requests of a client of remote read to its driver, one after another."""
 
 from collections.abc import Generator
 from typing import Any, Final, NamedTuple, TypeVar
@@ -8,12 +8,12 @@ from openmsmq.wire.ndr import Call
 
 T = TypeVar("T")
 
-# [MS-MQRR] 3.1.2.1, [MS-MQQP] 3.2.4.1: how long an open may take.
+# [MS-MQRR] 3.1.2.1, [MS-MQQP] 3.2.4.1: the time limit of an open.
 CALL_SECONDS: Final = 300.0
 
 
 class Connect(NamedTuple):
-    """Connect to a port of the server and bind; brings the number of the connection.
+    """Connect to a port of the server and bind; the result is the number of the connection.
 
     A refusal is thrown into the generator: `InterfaceUnknown` when the server does not offer the
     interfaces, else `ConnectionClosed`.
@@ -28,10 +28,10 @@ class Connect(NamedTuple):
 
 
 class Invoke(NamedTuple):
-    """Make a call; brings its response. `RpcFault` and `ConnectionClosed` are thrown.
+    """Make a call; the result is its response. `RpcFault` and `ConnectionClosed` are thrown.
 
     Attributes:
-        waits: whether the server may answer late, so that other calls must not stand behind it.
+        waits: whether the server may answer late, so that other calls must not wait behind it.
     """
 
     connection: int
@@ -42,11 +42,11 @@ class Invoke(NamedTuple):
 
 
 class HangUp(NamedTuple):
-    """Close a connection that is of no more use; brings nothing."""
+    """Close a connection that is no longer needed; there is no result."""
 
     connection: int
 
 
 Step = Connect | Invoke | HangUp
-# Any: what a step brings.
+# Any: the result of a step.
 Steps = Generator[Step, Any, T]

@@ -1,4 +1,4 @@
-"""The server's side of remote read."""
+"""The server of remote read."""
 
 from .remote_queue import RemoteQueue
 from .server import RemoteReadServer

@@ -1,4 +1,4 @@
-"""What a remote read does: the nine values of ulAction ([MS-MQRR] 3.1.4.7, [MS-MQQP] 2.2.2.1)."""
+"""The actions of a remote read: the values of ulAction ([MS-MQRR] 3.1.4.7, [MS-MQQP] 2.2.2.1)."""
 
 from enum import Enum, auto
 from typing import Final, NamedTuple
@@ -49,7 +49,7 @@ def seconds(timeout: int) -> float | None:
 
 
 def check_combination(ul_action: int, lookup_id: int, h_cursor: int, ul_timeout: int) -> Action:
-    """The action, if the other parameters go with it ([MS-MQRR] 3.1.4.7).
+    """The action, if the other parameters are valid for it ([MS-MQRR] 3.1.4.7).
 
     Raises:
         QueueError: MQ_ERROR_INVALID_PARAMETER.

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
     from openmsmq.protocol.rpc.server import ServerCall
 
-# How many messages are removed before other clients have their turn.
+# The number of messages removed before other clients have their turn.
 STEP: Final = 10_000
 
 
 class _Purge:
-    """A purge under way: messages that arrived up to `upto` are removed."""
+    """A purge in progress: messages that arrived up to `upto` are removed."""
 
     __slots__ = ("call", "depends", "descriptor", "response", "upto")
 
@@ -34,10 +34,10 @@ class _Purge:
 
 
 class LongWork:
-    """Purges under way; each gets a step in turn.
+    """Purges in progress; each gets a step in turn.
 
     Args:
-        step: how many messages a step removes.
+        step: the number of messages that a step removes.
     """
 
     __slots__ = ("_manager", "_purges", "_step_size")
@@ -58,11 +58,11 @@ class LongWork:
         self._step(_Purge(descriptor, call, response))
 
     def next_timer(self) -> float | None:
-        """At once while there is something to do."""
+        """At once while there is work."""
         return self._manager.now if self._purges else None
 
     def step(self) -> None:
-        """Go on with one purge."""
+        """Continue one purge."""
         if not self._purges:
             return
         purge = self._purges.popleft()

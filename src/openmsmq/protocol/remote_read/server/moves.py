@@ -1,4 +1,4 @@
-"""Moves for remote clients: where to, and between which queues."""
+"""Moves for remote clients: their targets, and the allowed pairs of queues."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _RELATED: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE))
 
 
 class MoveTargets:
-    """The context handles of R_OpenQueueForMove, by the numbers that R_MoveMessage gives.
+    """The context handles of R_OpenQueueForMove, by the numbers in R_MoveMessage.
 
-    A number is as good as its handle: valid for the same association and the same caller.
+    A number is as restricted as its handle: valid for the same association and the same caller.
 
     Args:
-        random_bytes: makes numbers that cannot be guessed.
+        random_bytes: creates unguessable numbers.
     """
 
     __slots__ = ("_handles", "_random_bytes")
@@ -40,7 +40,7 @@ class MoveTargets:
         return len(self._handles)
 
     def new_number(self) -> int:
-        """A number that no target has; 0 is none."""
+        """An unused number; 0 means no target."""
         number = 0
         while number == 0 or number in self._handles:
             number = int.from_bytes(self._random_bytes(8), "little")
@@ -55,7 +55,7 @@ class MoveTargets:
         self._handles.pop(number, None)
 
     def find(self, number: int, call: ServerCall) -> RemoteQueue:
-        """The queue that a call names.
+        """The queue with the number in a call.
 
         Raises:
             QueueError: MQ_ERROR_INVALID_HANDLE, this client has no such target.
@@ -107,7 +107,7 @@ def check_transactional_move(source: Queue, target: Queue, lookup_id: int) -> No
 
 
 def check_not_locked(source: Queue, lookup_id: int, transaction: Transaction | None) -> None:
-    """Refuse to move a message that another transaction or reader has.
+    """Refuse to move a message that another transaction or reader holds.
 
     Raises:
         QueueError: MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION.

@@ -1,4 +1,4 @@
-"""Which names of queues a remote reader may give."""
+"""The names of queues that are valid for a remote reader."""
 
 from typing import Final
 

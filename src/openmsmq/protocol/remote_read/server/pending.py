@@ -1,4 +1,4 @@
-"""Receives that clients have not ended yet, and when each goes back ([MS-MQRR] 3.1.2.2)."""
+"""Receives that clients have not ended yet, and their time limits ([MS-MQRR] 3.1.2.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class PendingReceives:
 
     Args:
         clock: the monotonic time of the turn.
-        seconds: how long a client may take.
+        seconds: the time limit.
     """
 
     __slots__ = ("_clock", "_deadlines", "_seconds")
@@ -33,15 +33,15 @@ class PendingReceives:
         self._deadlines[queue, request_id] = self._clock() + self._seconds
 
     def stop(self, queue: RemoteQueue, request_id: int) -> None:
-        """The client ended the receive, or is gone."""
+        """The client ended the receive, or has disconnected."""
         self._deadlines.pop((queue, request_id), None)
 
     def next_timer(self) -> float | None:
-        """When the next receive is over, if its client does not end it."""
+        """The time limit of the next receive that its client has not ended."""
         return next(iter(self._deadlines.values()), None)
 
     def handle_timer(self, *, now: float) -> None:
-        """Put back what clients have not ended in time."""
+        """Put back messages that clients have not ended in time."""
         while self._deadlines:
             (queue, request_id), deadline = next(iter(self._deadlines.items()))
             if deadline > now:

@@ -1,4 +1,4 @@
-"""RemoteQueue: a queue that a remote client has open, with everything the client holds there."""
+"""RemoteQueue: a queue that a remote client has open, with all resources of the client there."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ if TYPE_CHECKING:
 
 
 class ReadCall(Protocol):
-    """The call of a client that asked for a read, and gets its result once."""
+    """The call of a client that requested a read, and gets one result."""
 
     @property
     def abandoned(self) -> bool:
-        """Whether the client does not want the result any more."""
+        """Whether the client no longer wants the result."""
 
     def found(self, message: Message, packet: bytes, depends: int) -> None:
         """The message, which may be shown once batch `depends` is on disk."""
 
     def failed(self, code: int) -> None:
-        """There is none."""
+        """There is no message."""
 
 
 class RemoteQueue:
-    """What stands behind one context handle of a client.
+    """The object of one context handle of a client.
 
     A receive hands out a message in two steps: the message stays locked until the client ends the
-    receive, is gone, or takes too long.
+    receive, disconnects, or exceeds the time limit.
 
     Attributes:
         holder: the open queue, its cursors and its waiting reads.
         descriptor: the open queue.
-        handed_out: count of messages that the client got.
+        handed_out: the number of messages that the client received.
         receives: the lookup ids of messages handed out and not ended, by request id.
     """
 
@@ -99,7 +99,7 @@ class RemoteQueue:
         self.descriptor = self.holder.descriptor(self.number)
 
     def close(self) -> None:
-        """The client closed the queue or is gone: waiting reads end, messages go back in place."""
+        """The client has closed the queue or disconnected: reads end, messages go back in place."""
         for request_id in self.receives:
             self._pending.stop(self, request_id)
         for request_id in list(self.transactions):
@@ -133,13 +133,13 @@ class RemoteQueue:
         timeout: float | None,
         transaction: Transaction | None = None,
     ) -> None:
-        """Read a message, at once or when one comes; `call` gets the result.
+        """Read a message, at once or when one arrives; `call` gets the result.
 
         Args:
             transaction: locks a message that is received.
 
         Raises:
-            QueueError: there is none to be had.
+            QueueError: no message is available.
         """
         self._check_request(request_id, receive=action.receive)
         manager, descriptor = self._manager, self.descriptor
@@ -220,7 +220,7 @@ class RemoteQueue:
         *,
         receive: bool,
     ) -> None:
-        """Give a message to the client, or back if the client does not wait any more."""
+        """Send a message to the client, or give it back if the client no longer waits."""
         if transaction is not None:
             if not self._hold(call, request_id, message, transaction):
                 return
@@ -242,7 +242,7 @@ class RemoteQueue:
     def _hold(
         self, call: ReadCall, request_id: int, message: Message, transaction: Transaction
     ) -> bool:
-        """A transaction received a message; say whether the client gets to see it."""
+        """A transaction received a message; return whether the client gets it."""
         if message.holder is not transaction:
             # The transaction or the queue ended in the same turn.
             call.failed(Hresult.MQ_ERROR_OPERATION_CANCELLED)
@@ -252,13 +252,13 @@ class RemoteQueue:
             return False
         self.receives[request_id] = message.lookup_id
         self.transactions[request_id] = transaction
-        # No commit before the client has said that it got the message.
+        # No commit before the client has confirmed that it received the message.
         transaction.unended += 1
         self._pending.start(self, request_id)
         return True
 
     def end_transactional(self, request_id: int, *, keep: bool) -> None:
-        """End a receive that is in a transaction: leave it there, or take it out again.
+        """End a receive that is in a transaction: leave it there, or remove it.
 
         Raises:
             QueueError: as `end`; MQ_ERROR_TRANSACTION_SEQUENCE when it is in no transaction, or
@@ -266,7 +266,7 @@ class RemoteQueue:
         """
         transaction = self.transactions.get(request_id)
         if transaction is None:
-            # Whatever the client says, the message goes back.
+            # Whatever the client requests, the message goes back.
             self.end(request_id, delete=False)
             if keep:
                 raise QueueError(
@@ -292,7 +292,7 @@ class RemoteQueue:
         self.transactions.pop(request_id).unended -= 1
 
     def _take_out(self, request_id: int, lookup_id: int) -> None:
-        """Others get a message that a transaction had received."""
+        """Release a message that a transaction had received to other readers."""
         transaction = self.transactions[request_id]
         self._forget(request_id)
         queue = self.descriptor.queue
@@ -300,7 +300,7 @@ class RemoteQueue:
             self._manager.traffic.take_out_many(transaction, queue, [lookup_id])
 
     def cancel(self, request_id: int) -> bool:
-        """End a waiting read; False if none waits under this id."""
+        """End a waiting read; False if none waits with this id."""
         return self.holder.cancel(request_id)
 
     def end(self, request_id: int, *, delete: bool) -> int:
@@ -314,7 +314,7 @@ class RemoteQueue:
         if not self.receives:
             raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "no receive is to be ended")
         if request_id in self.transactions:
-            # [MS-MQRR] 3.1.4.9: it is not the end of such a receive, so nobody has the message.
+            # [MS-MQRR] 3.1.4.9: it does not end such a receive, so the message is released.
             self._take_out(request_id, self.receives[request_id])
             raise QueueError(
                 Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the receive is in a transaction"
@@ -339,7 +339,7 @@ class RemoteQueue:
         )
 
     def give_back(self, request_id: int) -> None:
-        """The client took too long ([MS-MQRR] 3.1.5.1): others get the message."""
+        """The client exceeded the time limit ([MS-MQRR] 3.1.5.1): others get the message."""
         if request_id in self.transactions:
             self._take_out(request_id, self.receives[request_id])
             return
@@ -349,7 +349,7 @@ class RemoteQueue:
 
 
 class WaitingCall:
-    """A read that waits: the owner that the queue manager tells its end."""
+    """A waiting read: its owner for the queue manager."""
 
     __slots__ = ("_call", "_queue", "_receive", "_request_id", "_transaction")
 

@@ -1,4 +1,4 @@
-"""The packet of a message for a remote reader, made from the stored packet by patching."""
+"""The packet of a message for a remote reader, created by patching the stored packet."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ NAMES: Final = 1000
 
 
 class Address(NamedTuple):
-    """Where a message came from.
+    """The origin of a message.
 
     Attributes:
-        text: empty for an address that is not known.
-        overlay: as it stands in UserHeader.QueueManagerAddress.
+        text: empty for an unknown address.
+        overlay: as in UserHeader.QueueManagerAddress.
     """
 
     text: str
@@ -48,12 +48,12 @@ NO_ADDRESS: Final = address_of("", ExtendedAddressHeader())
 
 
 class Replies:
-    """Makes the packets that answer remote reads.
+    """Creates the packets of answers to remote reads.
 
-    What most messages of a queue have in common is made once.
+    Common parts of messages of a queue are created once.
 
     Args:
-        names: how many addresses and how many headers are kept.
+        names: the number of addresses and of headers that are kept.
     """
 
     __slots__ = ("_addresses", "_extensions", "_manager", "_names")
@@ -65,19 +65,19 @@ class Replies:
         self._extensions: dict[tuple[str, int, str], bytes] = {}
 
     def __len__(self) -> int:
-        """How much is kept."""
+        """The number of cached entries."""
         return len(self._addresses) + len(self._extensions)
 
     def packet(self, message: Message, packet: bytes, local_address: str) -> ReplyPacket:
         """The packet of a message.
 
         Args:
-            local_address: where the client reached this machine, which is also the address of
+            local_address: the address at which the client reached this machine, also used for
                 messages that were sent here.
         """
         user_message = UserMessage(packet)
         source = user_message.source
-        # The address of another machine is not kept; a reader ignores one that is missing.
+        # The address of another machine is not stored; a reader ignores one that is missing.
         address = NO_ADDRESS
         if source == guid_bytes(self._manager.identifier):
             address = self._address(local_address)

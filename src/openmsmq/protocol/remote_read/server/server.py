@@ -63,8 +63,8 @@ class RemoteReadServer:
 
     Args:
         settings: the limits.
-        random_bytes: makes numbers that cannot be guessed.
-        port: where RemoteRead listens.
+        random_bytes: creates unguessable numbers.
+        port: the port of RemoteRead.
         minimum_level: weaker calls are refused, except R_GetServerPort.
         participant: takes part in transactions of other machines; None refuses them.
     """
@@ -161,7 +161,7 @@ class RemoteReadServer:
         return queue
 
     def _open_queue(self, call: ServerCall, request: calls.OpenQueueRequest) -> None:
-        # [MS-MQRR] 3.1.4.2: everything but receive access is peek access.
+        # [MS-MQRR] 3.1.4.2: every access other than receive is peek.
         receives = request.dw_access == AccessMode.RECEIVE
         queue = self._open(
             call, request, QueueAccessType.RECEIVE if receives else QueueAccessType.PEEK
@@ -266,18 +266,18 @@ class RemoteReadServer:
     # Time
 
     def next_timer(self) -> float | None:
-        """When `handle_timer` is to be called next."""
+        """The time at which `handle_timer` must be called next."""
         times = (self.pending.next_timer(), self.long_work.next_timer())
         return min([time for time in times if time is not None], default=None)
 
     def handle_timer(self, *, now: float) -> None:
-        """Put back what clients have not ended, and go on with what takes long."""
+        """Put back messages that clients have not ended, and continue long work."""
         self.pending.handle_timer(now=now)
         self.long_work.step()
 
 
 class _StartedReceive:
-    """A call of R_StartReceive that gets a message."""
+    """A call of R_StartReceive that receives a message."""
 
     __slots__ = ("_call", "_queue", "_request", "_server")
 
@@ -294,7 +294,7 @@ class _StartedReceive:
         self._request = request
 
     def cancel(self, call: ServerCall) -> None:  # noqa: ARG002 - it is the same call
-        """The client cancels the read, or is gone."""
+        """The client cancels the read, or has disconnected."""
         self._queue.cancel(self._request.dw_request_id)
 
     @property
@@ -321,7 +321,7 @@ class _StartedReceive:
 def open_handle(
     call: ServerCall, queue: RemoteQueue, rundown: Callable[[RemoteQueue], None]
 ) -> bytes:
-    """Make the context handle of an open queue, or close the queue again."""
+    """Create the context handle of an open queue, or close the queue again."""
     try:
         return call.open_handle(queue, rundown)
     except BaseException:

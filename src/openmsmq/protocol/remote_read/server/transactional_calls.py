@@ -33,7 +33,7 @@ StartReceive = Callable[
 
 
 class TransactionalCalls:
-    """What a server of remote read does in transactions.
+    """The operations of a server of remote read in transactions.
 
     Args:
         participant: takes part in transactions of other machines; None refuses them.
@@ -97,7 +97,7 @@ class TransactionalCalls:
             raise QueueError(
                 Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{queue.path}: not a transactional receive"
             )
-        # Choice: an unknown transaction is refused; one of no name would never be decided
+        # Choice: an unknown transaction is refused; one without a name would never be decided
         # ([MS-MQRR] 3.1.4.13).
         self._start_receive(call, request, self.find(request.p_transaction_id, call))
 
