@@ -48,7 +48,7 @@ class TimerHeap:
                 self._push(owner, deadline)
 
     def next(self) -> float | None:
-        """When the next timer is due."""
+        """The time of the next timer."""
         while self._heap:
             time, _, owner = self._heap[0]
             deadline = self._deadlines.get(owner)
@@ -62,7 +62,7 @@ class TimerHeap:
         return None
 
     def take_due(self, now: float) -> list[Hashable]:
-        """Stop and return the owners whose time has come."""
+        """Stop and return the owners whose timers are due."""
         due = []
         while (time := self.next()) is not None and time <= now:
             owner = heappop(self._heap)[2]

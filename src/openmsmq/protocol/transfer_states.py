@@ -1,4 +1,4 @@
-"""How far an outgoing queue is on its way to its host, as one table."""
+"""The state machine of a transfer from an outgoing queue to its host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TransferState(Enum):
 
 
 class TransferInput(Enum):
-    """What happens to a transfer."""
+    """An input of a transfer."""
 
     WORK = "messages wait"
     OPENED = "the host is connected"
@@ -30,7 +30,7 @@ class TransferInput(Enum):
 
 
 class TransferAction(Enum):
-    """What a transfer does then."""
+    """An action of a transfer."""
 
     NOTHING = "nothing"
     CONNECT = "ask for a way to the host"
@@ -65,9 +65,9 @@ STEPS: Final[dict[tuple[TransferState, TransferInput], Step]] = {
     (_S.WAITING, _In.HOLD): Step(_Do.PUT_BACK, _S.HELD),
     (_S.HELD, _In.RELEASE): Step(_Do.NOTHING, _S.RESTING),
 }
-"""What is not here changes nothing."""
+"""Missing pairs change nothing."""
 
 
 def step(state: TransferState, what: TransferInput) -> Step:
-    """What a transfer does, and its next state."""
+    """The action of a transfer, and its next state."""
     return STEPS.get((state, what)) or Step(TransferAction.NOTHING, state)

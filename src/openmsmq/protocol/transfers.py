@@ -1,4 +1,4 @@
-"""Outgoing queues on their way to their hosts: what is the same over HTTP and by multicast."""
+"""Transfers of outgoing queues to their hosts: the common part of HTTP and multicast."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class QueueTransfer(Hashable, Protocol):
-    """How far the messages of one outgoing queue are on their way."""
+    """The progress of the messages of one outgoing queue."""
 
     state: TransferState
-    # When the Retransmission Timer is over.
+    # The time of the Retransmission Timer.
     retry_at: float | None
 
     @property
@@ -31,29 +31,29 @@ class QueueTransfer(Hashable, Protocol):
 
     @property
     def timer(self) -> float | None:
-        """When its next timer is over."""
+        """The time of its next timer."""
 
 
 T = TypeVar("T", bound=QueueTransfer)
 
 
 class Way(Protocol[T]):
-    """How messages travel: what a protocol adds."""
+    """The part of a transfer that differs by protocol."""
 
     def new_transfer(self, stream: OutgoingStream) -> T:
         """The transfer of an outgoing queue, at rest."""
 
     def connect(self, transfer: T, now: float) -> None:
-        """Ask for a way to the host; `OPENED` or `FAILED` follows."""
+        """Request a connection to the host; `OPENED` or `FAILED` follows."""
 
     def opened(self, transfer: T, now: float) -> None:
         """The host is connected."""
 
     def send(self, transfer: T) -> None:
-        """Send what may leave now."""
+        """Send messages that may leave now."""
 
     def close(self, transfer: T, now: float) -> None:
-        """Give up the way to the host, if there is one."""
+        """Close the connection to the host, if there is one."""
 
 
 class Transfers(Generic[T]):
@@ -61,7 +61,7 @@ class Transfers(Generic[T]):
 
     Args:
         streams: the messages of these queues.
-        timers: where the timer of each transfer is.
+        timers: has the timer of each transfer.
         retry_seconds: the Retransmission Timer.
 
     Attributes:
@@ -110,7 +110,7 @@ class Transfers(Generic[T]):
             self.handle(transfer, TransferInput.HOLD, now)
 
     def forget(self, queue: Queue, *, now: float) -> T | None:
-        """An outgoing queue was deleted: the transfer that it had."""
+        """An outgoing queue was deleted; return its former transfer."""
         transfer = self.by_queue.pop(queue.number, None)
         if transfer is not None:
             self._way.close(transfer, now)
@@ -134,7 +134,7 @@ class Transfers(Generic[T]):
         self._timers.set(transfer, transfer.timer)
 
     def handle(self, transfer: T, what: TransferInput, now: float) -> None:
-        """Something happens to a transfer: take the step of the table."""
+        """Process an input of a transfer: take the step of the table."""
         before = transfer.state
         action, transfer.state = step(before, what)
         if action is TransferAction.CONNECT:
@@ -150,7 +150,7 @@ class Transfers(Generic[T]):
         elif action is TransferAction.PUT_BACK:
             self._put_back(transfer, now)
             if before is not TransferState.WAITING:
-                # A failure stays to be seen; a way to the host is gone.
+                # A failure stays visible; the connection to the host is closed.
                 self._manager.outgoing.change(transfer.stream.queue, OutgoingInput.RESTED)
         elif action is TransferAction.HANG_UP:
             self._way.close(transfer, now)
@@ -158,8 +158,8 @@ class Transfers(Generic[T]):
         self.watch(transfer)
 
     def _put_back(self, transfer: T, now: float) -> None:
-        """What is under way leaves again later; the way to the host is given up."""
+        """Messages in transit are sent again later; the connection to the host is closed."""
         transfer.retry_at = None
         self._way.close(transfer, now)
-        # [MC-MQSRM] 3.1.2.1: not what was answered 200, which waits for its stream receipt.
+        # [MC-MQSRM] 3.1.2.1: not those answered 200, which wait for their stream receipts.
         transfer.stream.release(transfer.stream.unanswered)

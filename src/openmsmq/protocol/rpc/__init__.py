@@ -27,17 +27,17 @@ To serve an interface, write a handler per operation and a table:
     ))
 
 - A handler answers once: `call.reply(response)`, `call.fail(code)` or `call.fault(status)`, at once
-  or minutes later. `depends` is the batch that must be on disk before the answer leaves.
-- `QueueError` that a handler raises is `call.fail(code)`: `failure` makes the response that returns
-  it; without `failure` it is thrown, as the status of a fault. `RpcFault` is a fault, always.
+  or minutes later. `depends` is the batch that must be on disk before the answer is sent.
+- `QueueError` raised by a handler becomes `call.fail(code)`: `failure` makes the response that has
+  the code; without `failure` it is sent as the status of a fault. `RpcFault` is always a fault.
 - The runtime decodes and checks the request, the level, the verification trailer and the handle
   (unknown, of another interface, association or caller: nca_s_fault_context_mismatch) before the
   handler runs. `call.handle` is None for a NULL handle, where `null_handle` allows it.
 - A handler that keeps a call sets `call.on_cancel`. It is called for co_cancel, and then answers
-  the call; and when the client has left (`call.abandoned`), and then only gives back what it holds.
+  the call; and when the client has disconnected (`call.abandoned`), and then only frees resources.
 - When the last connection of an association closes, its handles run down, the newest first.
 
-`RpcServer` has all connections; `Endpoint` says which interfaces a port offers. `net.rpc.shell`
+`RpcServer` has all connections; `Endpoint` lists the interfaces of a port. `net.rpc.shell`
 listens. `management` and `endpoint_mapper` are the two interfaces of the runtime itself.
 
 To call a server:

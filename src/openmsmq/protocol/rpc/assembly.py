@@ -1,8 +1,8 @@
-"""Putting the fragments of one request or response together."""
+"""Reassembly of the fragments of one request or response."""
 
 
 class Assembly:
-    """The fragments of a call that came so far; they come in order, one call after another.
+    """The fragments of a call received so far; they arrive in order, one call after another.
 
     Attributes:
         stub: the bytes so far, in one buffer: short fragments cost no more than long ones.

@@ -16,8 +16,8 @@ class Association:
     """An association group ([MS-RPCE] 3.3.1.1.1).
 
     Attributes:
-        number: unique while the server runs, for people.
-        assoc_group_id: its number on the wire, which others must not learn.
+        number: unique while the server runs, for users.
+        assoc_group_id: its number on the wire, which other clients must not learn.
         address: the address of the client that made it.
         connections: the connections that share it.
         handles: the context handles of all of them.
@@ -38,7 +38,7 @@ class Associations:
 
     Args:
         settings: the limits.
-        random_bytes: makes the numbers, so that no client can guess the group of another.
+        random_bytes: creates the numbers, so that no client can guess the group of another.
     """
 
     __slots__ = ("_groups", "_last_number", "_random_bytes", "_settings", "handles")
@@ -54,11 +54,11 @@ class Associations:
         return len(self._groups)
 
     def __iter__(self) -> Iterator[Association]:
-        """All of them; changes while they are read are allowed."""
+        """All of them; they may change during the iteration."""
         return iter(list(self._groups.values()))
 
     def join(self, assoc_group_id: int, address: str) -> Association | None:
-        """The group that a connection enters, 0 for a new one; None if this client may not.
+        """The group that a connection joins, 0 for a new one; None if this client may not.
 
         [MS-RPCE] 3.3.1.5.7: only connections from the same address share a group.
         """
@@ -82,7 +82,7 @@ class Associations:
         return group
 
     def leave(self, association: Association, connection: ServerConnection) -> None:
-        """A connection left; the last one takes the group's context handles with it."""
+        """A connection left; with the last one the group's context handles run down."""
         association.connections.remove(connection)
         if not association.connections:
             del self._groups[association.assoc_group_id]

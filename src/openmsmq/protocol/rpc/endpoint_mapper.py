@@ -1,4 +1,4 @@
-"""The endpoint mapper: which port serves an interface (C706 appendix O, [MS-RPCE] 2.2.1.2)."""
+"""The endpoint mapper: the port of each interface (C706 appendix O, [MS-RPCE] 2.2.1.2)."""
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
@@ -30,11 +30,11 @@ class Registration(NamedTuple):
 
 
 Registrations = Callable[[], Sequence[Registration]]
-"""All interfaces with their ports, as they are now."""
+"""All interfaces with their current ports."""
 
 
 class InquiryType(IntEnum):
-    """What ept_lookup looks for (C706 appendix O)."""
+    """The inquiry types of ept_lookup (C706 appendix O)."""
 
     RPC_C_EP_ALL_ELTS = 0
     RPC_C_EP_MATCH_BY_IF = 1
@@ -43,7 +43,7 @@ class InquiryType(IntEnum):
 
 
 class VersOption(IntEnum):
-    """Which versions of an interface ept_lookup takes."""
+    """The versions of an interface that ept_lookup accepts."""
 
     RPC_C_VERS_ALL = 1
     RPC_C_VERS_COMPATIBLE = 2
@@ -103,7 +103,7 @@ def _map(
     try:
         wanted, _ = TcpTower.parse(request.map_tower.tower_octet_string)
     except MalformedPacket:
-        # A tower of another protocol, which nothing serves here.
+        # A tower of another protocol, which has no service here.
         return []
     if wanted.transfer_syntax not in _SYNTAXES:
         return []
@@ -151,7 +151,7 @@ def _matches(own: RpcInterface, wanted: SyntaxId, option: int) -> bool:
 
 
 def _tower(call: ServerCall, registration: Registration, transfer_syntax: SyntaxId) -> epm.Twr:
-    """The address in it is the one by which the client came."""
+    """The address in it is the one at which the client connected."""
     address = ip_address(call.connection.local_address)
     if isinstance(address, IPv6Address):
         # Towers have no floor for IPv6; a client uses the address that it has.
@@ -162,7 +162,7 @@ def _tower(call: ServerCall, registration: Registration, transfer_syntax: Syntax
 
 
 def _page(call: ServerCall, entries: Sequence[T], size: int) -> tuple[Sequence[T], bytes, int]:
-    """What fits into an answer, a handle for the rest, and the status."""
+    """The entries that fit into an answer, a handle for the rest, and the status."""
     page, rest = entries[:size], entries[size:]
     handle = CONTEXT_HANDLE_NULL
     if call.handle is not None:
@@ -177,4 +177,4 @@ def _page(call: ServerCall, entries: Sequence[T], size: int) -> tuple[Sequence[T
 
 
 def _forget(_rest: object) -> None:
-    """Nothing is kept beside the handle."""
+    """Nothing is stored besides the handle."""

@@ -1,4 +1,4 @@
-"""What ends a call or a connection of RPC."""
+"""Errors that end a call or a connection of RPC."""
 
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.rpc.status import STATUS_NAMES
@@ -11,7 +11,7 @@ class RpcFault(MsmqError):
 
     Args:
         status: the status of the fault PDU.
-        detail: what happened, for people; stays on this machine.
+        detail: what happened, for users; it is not sent.
         did_not_execute: whether the server certainly did not start the call.
     """
 
@@ -31,7 +31,7 @@ class ConnectionClosed(MsmqError):
     """A call whose connection closed, or could not be opened, before its answer came.
 
     Args:
-        detail: why the connection closed, for people.
+        detail: why the connection closed, for users.
         was_sent: whether the request may have reached the server.
     """
 

@@ -1,4 +1,4 @@
-"""Context handles of a server, and the order of calls on one of them (C706 5.1.6)."""
+"""Context handles of a server, and the order of calls on each (C706 5.1.6)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from .interface import ServedInterface
     from .server.call import ServerCall
 
-# Any: what an interface keeps under a handle.
+# Any: the object of an interface under a handle.
 Rundown = Callable[[Any], None]
 
 
 class ContextHandle:
-    """What a server keeps for a client between calls.
+    """An object that a server keeps for a client between calls.
 
     Attributes:
-        wire: the 20 bytes by which the client names it.
-        value: what it stands for.
+        wire: the 20 bytes that identify it to the client.
+        value: the object.
         closed: whether it was closed or run down.
     """
 
@@ -57,13 +57,13 @@ class ContextHandle:
         self.rundown = rundown
         self.closed = False
         # The serialized call that runs, and those that wait for it.
-        # Whether a loop runs the calls that wait, so that an answer inside it starts no other.
+        # Whether a loop runs the waiting calls, so that an answer inside it starts no other.
         self.draining = False
         self.running: ServerCall | None = None
         self.waiting: deque[ServerCall] | None = None
 
     def enter(self, call: ServerCall) -> bool:
-        """A serialized call wants to run; returns whether it may run now."""
+        """A serialized call wants to run; return whether it may run now."""
         if self.running is None and not self.draining:
             self.running = call
             return True
@@ -73,7 +73,7 @@ class ContextHandle:
         return False
 
     def leave(self, call: ServerCall) -> None:
-        """A serialized call ended, or does not want to run any more."""
+        """A serialized call has ended, or no longer wants to run."""
         if self.running is call:
             self.running = None
         elif self.waiting is not None and call in self.waiting:
@@ -88,7 +88,7 @@ class ContextHandle:
 
 
 class HandleCount:
-    """How many handles there are in all associations."""
+    """The number of handles in all associations."""
 
     __slots__ = ("count", "limit")
 
@@ -123,34 +123,34 @@ class Handles:
         self._handles[handle.wire] = handle
 
     def find(self, wire: bytes, interface: ServedInterface, caller: Caller) -> ContextHandle:
-        """The handle that a call names.
+        """The handle named in a call.
 
         Raises:
-            RpcFault: nca_s_fault_context_mismatch, it is unknown or belongs to something else.
+            RpcFault: nca_s_fault_context_mismatch, it is unknown or belongs to another.
         """
         handle = self._handles.get(wire)
         if (
             handle is None
             or handle.interface is not interface
-            # Mostly it is the same object; to compare names takes longer.
+            # Mostly it is the same object; comparing names is slower.
             or (handle.caller is not caller and handle.caller.sid != caller.sid)
         ):
             raise RpcFault(NCA_S_FAULT_CONTEXT_MISMATCH)
         return handle
 
     def close(self, handle: ContextHandle) -> None:
-        """Forget a handle without its rundown."""
+        """Remove a handle without its rundown."""
         if not handle.closed:
             handle.closed = True
             del self._handles[handle.wire]
             self._total.count -= 1
 
     def values(self) -> list[Any]:
-        """What the handles stand for."""
+        """The objects of the handles."""
         return [handle.value for handle in self._handles.values()]
 
     def run_down(self) -> None:
-        """The client has disconnected: give everything back, the newest first."""
+        """The client has disconnected: run all handles down, the newest first."""
         for handle in list(reversed(self._handles.values())):
             self.close(handle)
             handle.rundown(handle.value)

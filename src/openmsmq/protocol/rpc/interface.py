@@ -1,4 +1,4 @@
-"""Interfaces of a server as tables: what it does for each opnum."""
+"""Interfaces of a server as tables of operations by opnum."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Handler = Callable[["ServerCall", Any], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Served:
-    """An operation with what a server does for it.
+    """An operation and its implementation on a server.
 
     Attributes:
         call: its opnum and parameters.
@@ -28,7 +28,7 @@ class Served:
         null_handle: whether that handle may be NULL, as `[in, out]` handles may.
         serialize: whether such calls on one handle run one at a time.
         minimum_level: a call at a lower level is answered with fault 5.
-        failure: makes the response that returns a failure code; None throws it as a fault.
+        failure: makes the response with a failure code; None sends it as a fault.
     """
 
     call: Call

@@ -1,4 +1,4 @@
-"""mgmt: what an RPC server says about itself ([MS-RPCE] 2.2.1.3, C706 appendix Q)."""
+"""mgmt: information of an RPC server about itself ([MS-RPCE] 2.2.1.3, C706 appendix Q)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,7 +19,7 @@ def management(principals: Mapping[int, str]) -> ServedInterface:
     """The mgmt interface; it needs no authentication.
 
     Args:
-        principals: the name of the service for each auth_type that has names, as Kerberos.
+        principals: the name of the service for each auth_type that has names, such as Kerberos.
     """
 
     def inq_princ_name(call: ServerCall, request: mgmt.InqPrincNameRequest) -> None:
@@ -46,7 +46,7 @@ def management(principals: Mapping[int, str]) -> ServedInterface:
 
 
 def _inq_if_ids(call: ServerCall, _request: NoParameters) -> None:
-    """The interfaces of the endpoint by which the client came, without this one."""
+    """The interfaces of the endpoint of the client, except this one."""
     served = call.connection.endpoint.interfaces.values()
     if_ids = tuple(
         mgmt.RpcIfId(entry.interface.uuid, entry.interface.major, entry.interface.minor)
@@ -57,7 +57,7 @@ def _inq_if_ids(call: ServerCall, _request: NoParameters) -> None:
 
 
 def _inq_stats(call: ServerCall, request: mgmt.InqStatsRequest) -> None:
-    """Calls in and out, packets in and out; as many as the client asks for."""
+    """Calls in and out, packets in and out; as many as the client requests."""
     counters = call.connection.server.counters
     statistics = (counters.calls_in, 0, counters.packets_in, counters.packets_out)
     wrapped = tuple(count & 0xFFFFFFFF for count in statistics)

@@ -1,6 +1,6 @@
-"""Presentation contexts: which interface and transfer syntax a context id stands for.
+"""Presentation contexts: the interface and transfer syntax of each context id.
 
-[MS-RPCE] 3.3.1.5.3 and 3.3.1.5.6, the server's side.
+[MS-RPCE] 3.3.1.5.3 and 3.3.1.5.6, for the server.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _NDR64: Final = SyntaxId.of_transfer(NDR64)
 
 
 class PresentationContext(NamedTuple):
-    """A context that was accepted."""
+    """An accepted context."""
 
     served: ServedInterface
     abstract_syntax: SyntaxId

@@ -21,11 +21,11 @@ _LAST: Final = int(PfcFlags.PFC_LAST_FRAG)
 
 
 class Protection:
-    """A complete security context, and how a connection uses it.
+    """A complete security context, and its use on a connection.
 
     Attributes:
-        context: who the client is, and the keys.
-        level: how calls are protected.
+        context: the identity of the client, and the keys.
+        level: the protection of calls.
         header_signing: whether both sides agreed to sign headers.
         signs: whether every request and response carries a signature.
         seals: whether stubs are encrypted.
@@ -63,7 +63,7 @@ class Protection:
         ]
 
     def trailer(self, padding: int) -> bytes:
-        """The sec_trailer of a PDU with so much padding."""
+        """The sec_trailer of a PDU with this padding."""
         return self._trailers[padding]
 
 

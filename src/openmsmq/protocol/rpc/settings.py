@@ -5,25 +5,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RpcSettings:
-    """How much clients of the RPC server may use; every limit refuses and none of them blocks.
+    """Limits for clients of the RPC server; exceeding one refuses, and never blocks.
 
     Attributes:
-        max_connections: connections in all.
+        max_connections: connections in total.
         max_connections_per_address: connections from one address.
-        max_unbound: connections without a bind; the oldest gives way to a new one.
-        bind_seconds: how long a connection may take to bind, and to complete an authentication.
+        max_unbound: connections without a bind; a new one replaces the oldest.
+        bind_seconds: the time in which a connection must bind, and complete an authentication.
         max_associations: association groups.
-        max_contexts: presentation contexts of a connection, for each interface that is served.
+        max_contexts: presentation contexts of a connection, for each offered interface.
         max_security_contexts: security contexts of a connection.
         max_handles: context handles of an association group.
-        max_total_handles: context handles in all.
+        max_total_handles: context handles in total.
         max_calls: calls of a connection that wait for their answer.
-        max_total_calls: calls in all that wait for their answer.
+        max_total_calls: calls in total that wait for their answer.
         max_request_bytes: the stub of a request ([MS-RPCE] 3.3.3.5.4).
         max_unfinished_bytes: unfinished requests of all connections together.
-        pause_reply_bytes: a connection with more bytes of replies is not read for a while.
-        max_reply_bytes: a connection with more bytes of replies is closed.
-        max_fragment: the largest fragment, both ways.
+        pause_reply_bytes: reading from a connection pauses above this size of replies.
+        max_reply_bytes: a connection is closed above this size of replies.
+        max_fragment: the largest fragment, in both directions.
     """
 
     max_connections: int = 20_000

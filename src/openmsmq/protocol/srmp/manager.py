@@ -1,11 +1,11 @@
 """SrmpProtocol: messages over HTTP and HTTPS of one queue manager, without sockets.
 
-How to drive it
-    Say what time it is with `manager.set_time` first. Give bytes to the `HttpTransport`, then call
-    `turn` with the same `now`: it takes the requests and responses that came, and posts what may
-    leave. Let the engine do the rest: it calls `core_event`, `durable`, `next_timer` and
-    `handle_timer` (see `openmsmq.protocol.carrier`). Afterwards write what the `HttpTransport` has
-    to send.
+How to use it
+    Set the time with `manager.set_time` first. Pass bytes to the `HttpTransport`, then call
+    `turn` with the same `now`: it takes the received requests and responses, and posts messages
+    that may leave. Leave the rest to the engine: it calls `core_event`, `durable`, `next_timer` and
+    `handle_timer` (see `openmsmq.protocol.carrier`). Afterwards send the output of the
+    `HttpTransport`.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ class Http(Protocol):
 
     @property
     def server(self) -> Answers:
-        """Where requests come from."""
+        """The source of requests."""
 
     @property
     def client(self) -> Outlets:
-        """The ways to other hosts."""
+        """The outlets to other hosts."""
 
     def next_timer(self) -> float | None:
-        """When `handle_timer` is to be called next."""
+        """The time at which `handle_timer` must be called next."""
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""
 
 
 class SrmpProtocol:
@@ -67,8 +67,8 @@ class SrmpProtocol:
 
     Args:
         manager: the queue manager; started, so that its queues are known.
-        gate: holds answers and receipts until what they report is on disk.
-        http: brings requests and responses, and takes them.
+        gate: holds answers and receipts until their effects are on disk.
+        http: receives requests and responses, and sends them.
     """
 
     __slots__ = (
@@ -124,7 +124,7 @@ class SrmpProtocol:
         self._set_offline(not self._manager.outgoing.online, now)
 
     def stop(self, *, now: float) -> None:
-        """Send and take nothing any more."""
+        """Stop sending and receiving."""
         self._set_offline(True, now)
 
     def _set_offline(self, offline: bool, now: float) -> None:  # noqa: FBT001 - one private value
@@ -133,20 +133,20 @@ class SrmpProtocol:
             self._sender.transfers.available(queue, now=now)
 
     def reached_at(self, *, http_host: str, https_host: str) -> None:
-        """Say how others reach this machine: host, and port if it is not that of the scheme."""
+        """Set the host by which others reach this machine, with a port other than the default."""
         self._sender.requests.http_host = http_host
         self._sender.requests.https_host = https_host
 
     # Every turn
 
     def turn(self, *, now: float) -> None:
-        """Deal with the requests and responses that came."""
+        """Process the received requests and responses."""
         if self._receiver.turn():
             self._cleanup.start(now)
         self._sender.turn(now=now)
 
     def core_event(self, event: Event, *, now: float) -> None:
-        """Something happened in the queue manager."""
+        """An event of the queue manager."""
         if isinstance(event, OutgoingAvailable | QueuePaused | QueueResumed):
             self._sender.transfers.available(event.queue, now=now)
         elif isinstance(event, QueueDeleted):
@@ -166,17 +166,17 @@ class SrmpProtocol:
         return self._sender.waits_for_disk
 
     def durable(self, *, now: float) -> None:
-        """More batches are on disk, and what waited for them at the gate was released."""
+        """More batches are on disk, and effects that waited for them at the gate were released."""
         self._sender.durable(now=now)
 
     # Time
 
     def next_timer(self) -> float | None:
-        """The monotonic time at which `handle_timer` is to be called next."""
+        """The monotonic time at which `handle_timer` must be called next."""
         return earlier(self._timers.next(), self._http.next_timer())
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""
         self._http.handle_timer(now=now)
         for owner in self._timers.take_due(now):
             if isinstance(owner, Transfer):
@@ -187,10 +187,10 @@ class SrmpProtocol:
                 self._cleanup.timer(owner, now)
         self.turn(now=now)
 
-    # What people ask for
+    # Queries
 
     def outgoing_status(self, queue: Queue, *, now: float) -> OutgoingStatus | None:
-        """One outgoing queue, and its OutgoingTransferInfo brought up to date."""
+        """One outgoing queue, with its OutgoingTransferInfo updated."""
         transfer = self._sender.transfers.find(queue)
         if transfer is None:
             return None

@@ -1,4 +1,4 @@
-"""What a message is on the wire: the content of its POST ([MC-MQSRM] 3.1.7.2.4)."""
+"""The wire form of a message: the content of its POST ([MC-MQSRM] 3.1.7.2.4)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class OutgoingRequests:
             return again
         message = UserMessage(packet)
         source = message.source_queue_manager
-        # [MC-MQSRM] 3.1.5.1.3: a message that is only forwarded keeps the envelope of its source.
+        # [MC-MQSRM] 3.1.5.1.3: a forwarded message keeps the envelope of its source.
         if message.flags & _AH and source != self._manager.identifier:
             return forwarded_request(message)
         first = message.transactional and message.tx_sequence_number == 1
@@ -65,8 +65,8 @@ class OutgoingRequests:
         )
 
     def _receipts_to(self, transfer: Transfer) -> str:
-        """Where the receipts of a stream come to."""
-        # [MC-MQSRM] 3.1.7.2.4: an administrator may give another URL.
+        """The destination of receipts of a stream."""
+        # [MC-MQSRM] 3.1.7.2.4: an administrator may configure another URL.
         replaced = self._manager.redirections.receipts(transfer.url)
         if replaced:
             return replaced
@@ -74,7 +74,7 @@ class OutgoingRequests:
         return receipts_url(transfer.name.protocol.lower(), self._host(transfer), token)
 
     def _host(self, transfer: Transfer) -> str:
-        """This machine, as the other side reaches it."""
+        """The host of this machine for the peer."""
         secure = transfer.name.protocol is DirectProtocol.HTTPS
         host = self.https_host if secure else self.http_host
         return host or self._manager.name

@@ -17,7 +17,7 @@ _PARAMETER: Final = "s="
 
 
 def receipts_url(scheme: str, host: str, token: str) -> str:
-    """Where stream receipts come to: the order queue, with a token that a stranger cannot guess."""
+    """The URL for stream receipts: the order queue, with a token that a stranger cannot guess."""
     return f"{scheme}://{host}{_ORDER_QUEUE_PATH}?{_PARAMETER}{token}"
 
 
@@ -37,7 +37,7 @@ class Receipts:
         self._streams = streams
 
     def take(self, envelope: Envelope) -> bool:
-        """A receipt of a stream came; whether it is about something that was sent."""
+        """A receipt of a stream arrived; return whether it is about a message that was sent."""
         receipt = envelope.stream_receipt
         if receipt is None or receipt.stream_id.guid != self._manager.identifier:
             return False

@@ -39,15 +39,15 @@ SERVER_ERROR: Final = 500
 UNAVAILABLE: Final = 503
 _TRANSPORTS: Final = {DirectProtocol.HTTP: Transport.HTTP, DirectProtocol.HTTPS: Transport.HTTPS}
 _OF_STREAMS: Final = (MessageKind.STREAM_RECEIPT, MessageKind.FINAL_STREAM_RECEIPT)
-# [MC-MQSRM] figures 4 and 7: a message that came too late is discarded, its sender is done.
+# [MC-MQSRM] figures 4 and 7: a message that is too late is discarded, its sender is done.
 _DISCARDED: Final = frozenset((MessageClass.NACK_REACH_QUEUE_TIMEOUT,))
 
 
 class Answers(Protocol):
-    """Where requests come from."""
+    """The source of requests."""
 
     def take_requests(self) -> list[HttpRequest]:
-        """The whole requests since the last call, those of each connection in order."""
+        """The complete requests since the last call, those of each connection in order."""
 
     def answer(self, request: HttpRequest, status: int) -> None:
         """Answer a request."""
@@ -57,7 +57,7 @@ class Answers(Protocol):
 
 
 class Arrived:
-    """The messages of one connection that came together and go into queues together."""
+    """The messages of one connection that arrived together and go into queues together."""
 
     __slots__ = (
         "_last",
@@ -82,7 +82,7 @@ class Arrived:
         self._position: StreamPosition | None = None
 
     def extend(self, request: HttpRequest, message: TemplatedMessage) -> bool:
-        """Take a message that differs from the last one in nothing that matters; whether it is."""
+        """Add a message that differs from the last one only in irrelevant fields, if it does."""
         last = self._last
         if last is None or not message.follows(last):
             return False
@@ -100,13 +100,13 @@ class Arrived:
     def begin(
         self, request: HttpRequest, message: TemplatedMessage, position: StreamPosition | None
     ) -> None:
-        """Take a message that others may follow."""
+        """Add a message that others may follow."""
         self.add(request, message.packet, position)
         self._last = message
         self._position = position
 
     def add(self, request: HttpRequest, packet: bytes, position: StreamPosition | None) -> None:
-        """Take the message of a request."""
+        """Add the message of a request."""
         self._last = None
         self.requests.append(request)
         self.runs.append(UserMessageRun(UserMessage(packet)))
@@ -114,7 +114,7 @@ class Arrived:
 
 
 class Receiver:
-    """Hands the messages of requests to the queue manager and answers when they are on disk."""
+    """Passes the messages of requests to the queue manager and answers when they are on disk."""
 
     __slots__ = (
         "_answers",
@@ -140,13 +140,13 @@ class Receiver:
         self._answers = answers
         self._receipts = receipts
         self._stream_receipts = stream_receipts
-        # The ways in of connections whose messages wait for checks, and how many reads wait.
+        # The inlets of connections whose messages wait for checks, and the number of waiting reads.
         self._inlets: dict[int, tuple[Inlet, int]] = {}
         self._templates = Templates()
         self.offline = False
 
     def turn(self) -> bool:
-        """Deal with the requests that came; whether there were any."""
+        """Process received requests; return whether there were any."""
         requests = self._answers.take_requests()
         if self.offline:
             for request in requests:
@@ -157,7 +157,7 @@ class Receiver:
         return bool(requests)
 
     def _receive(self, requests: list[HttpRequest]) -> None:
-        """All requests of one read: those for queues go there together."""
+        """Process all requests of one read: those for queues go there together."""
         arrived: Arrived | None = None
         redirected = self._manager.redirections.any
         for request in requests:
@@ -173,7 +173,7 @@ class Receiver:
     def _receive_templated(
         self, request: HttpRequest, message: TemplatedMessage, arrived: Arrived | None
     ) -> Arrived | None:
-        """A message like others before: only the machine that it is for is looked at again."""
+        """A message like earlier ones: only the destination machine is checked again."""
         if arrived is not None and arrived.extend(request, message):
             return arrived
         envelope = message.template.envelope
@@ -189,7 +189,7 @@ class Receiver:
         return arrived
 
     def _receive_any(self, request: HttpRequest, arrived: Arrived | None) -> Arrived | None:
-        """Read a request in full; messages go to those that came with it."""
+        """Read a request in full; its message joins those of the same read."""
         try:
             parsed = cut_request(
                 request.content_type.decode("latin-1"), request.body, head=request.head
@@ -211,7 +211,7 @@ class Receiver:
     def _join(
         self, arrived: Arrived | None, request: HttpRequest, name: DirectFormatName
     ) -> Arrived:
-        """The messages that one joins which came by the same connection and transport."""
+        """The messages of the same connection and transport, which a message joins."""
         transport = _TRANSPORTS[name.protocol]
         if arrived is None or arrived.transport is not transport:
             self._deliver(arrived)
@@ -219,7 +219,7 @@ class Receiver:
         return arrived
 
     def _destination(self, envelope: Envelope) -> DirectFormatName:
-        """The queue that <to> names; it alone decides, not the request line.
+        """The queue named in <to>; it alone decides, not the request line.
 
         Raises:
             QueueError: it is not the URL of a queue.
@@ -252,7 +252,7 @@ class Receiver:
         envelope: Envelope,
         name: DirectFormatName,
     ) -> None:
-        """Send a message on to another machine; its envelope stays as it is."""
+        """Forward a message to another machine; its envelope is unchanged."""
         packet = packet_from_request(parsed, envelope, utc=self._manager.utc)
         forwarded = self._manager.incoming.forward(packet, name)
         if forwarded.left:
@@ -269,10 +269,10 @@ class Receiver:
         arrived: Arrived,
         destination: QueueAddress | None,
     ) -> None:
-        """Take a receipt of a stream, or put a message with the others that came.
+        """Process a receipt of a stream, or add a message to the others of the read.
 
         Args:
-            destination: the queue that takes it instead of the one in <to>.
+            destination: the queue that replaces the one in <to>.
         """
         kind = kind_of(envelope)
         if kind is MessageKind.UNKNOWN:
@@ -314,7 +314,7 @@ class Receiver:
     # Into queues
 
     def _deliver(self, arrived: Arrived | None) -> None:
-        """Hand over messages that came together."""
+        """Pass on messages that arrived together."""
         if arrived is None or not arrived.runs:
             return
         waiting = self._inlets.get(arrived.connection)
@@ -330,7 +330,7 @@ class Receiver:
             self._settle(arrived, received)
 
     def received(self, read: object, received: Received, *, now: float) -> None:  # noqa: ARG002 - as for every owner of an inlet
-        """Messages that waited for checks were dealt with."""
+        """Messages that waited for checks were processed."""
         assert isinstance(read, Arrived)  # noqa: S101
         inlet, count = self._inlets.pop(read.connection)
         if count > 1:
@@ -338,7 +338,7 @@ class Receiver:
         self._settle(read, received)
 
     def _settle(self, arrived: Arrived, received: Received) -> None:
-        """Answer each request: when what it brought is on disk, or at once if it is refused."""
+        """Answer each request: when its message is on disk, or at once if it is refused."""
         for progress in received.progress:
             self._stream_receipts.received(progress, received.progress_depends)
         if received.complete and not received.refused:
@@ -375,13 +375,13 @@ def _queue_of(url: str) -> DirectFormatName:
 
 
 def _position(entry: StreamEntry | None) -> StreamPosition | None:
-    """Where a message stands in its stream; None for one outside of a stream."""
+    """The position of a message in its stream; None for one outside of a stream."""
     if entry is None:
         return None
     return StreamPosition(
         entry.stream_id.number.to_bytes(8),
         entry.current,
-        # [MC-MQSRM] 3.1.1.2: without <previous> it is the number before.
+        # [MC-MQSRM] 3.1.1.2: without <previous> it is the preceding number.
         entry.previous or entry.current - 1,
         sender=entry.stream_id.guid,
         starts=bool(entry.send_receipts_to),

@@ -1,4 +1,4 @@
-"""Messages leave: outgoing queues over HTTP, and what answers do to them ([MC-MQSRM] 3.1.7.2)."""
+"""Sending messages: outgoing queues over HTTP, and the effect of answers ([MC-MQSRM] 3.1.7.2)."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ if TYPE_CHECKING:
     from .settings import SrmpSettings
 
 OK: Final = 200
-# What a proxy answers itself: it wants a logon, or has no answer of the host.
+# Statuses of a proxy itself: it requires a logon, or has no answer of the host.
 OF_PROXIES: Final = frozenset((407, 502, 504))
 # The class of the dead letter has the status in it.
 STATUS_CLASS: Final = 0xA000
-# Bytes that are taken from a queue at a time.
+# The number of bytes taken from a queue at a time.
 _READ_BYTES: Final = 1024 * 1024
 _TRACED: Final = 0x01
 
 
 class Outlets(Protocol):
-    """The ways to other hosts, as `protocol.http.HttpClient` has them."""
+    """The outlets to other hosts, as in `protocol.http.HttpClient`."""
 
     def open(self, destination: Destination) -> int:
-        """Make an outlet to a host."""
+        """Create an outlet to a host."""
 
     def proxy_of(self, number: int) -> str:
         """The proxy that may answer in place of the host; empty without one."""
 
     def room(self, number: int) -> int:
-        """How many more requests an outlet takes."""
+        """The number of further requests that an outlet takes."""
 
     def post(
         self, number: int, token: object, target: str, content_type: str, body: Sequence[bytes]
     ) -> None:
-        """Send a request; its response is named by the token."""
+        """Send a request; its response is identified by the token."""
 
     def close(self, number: int, *, now: float, hang_up: bool = False) -> None:
-        """Give up an outlet."""
+        """Close an outlet."""
 
     def take_events(self) -> list[OutletEvent]:
-        """What happened to outlets since the last call."""
+        """The events of outlets since the last call."""
 
 
 class Sender:
@@ -107,7 +107,7 @@ class Sender:
             manager, self.streams, self, timers, retry_seconds=settings.retransmission_seconds
         )
         self._by_outlet: dict[int, Transfer] = {}
-        # Transfers to look at after the next flush, and the batch that their next message needs.
+        # Transfers to process after the next flush, and the batch that their next message needs.
         self._waiting: dict[Transfer, int] = {}
 
     # The queue manager
@@ -135,14 +135,14 @@ class Sender:
             self.transfers.handle(transfer, TransferInput.WORK, now)
 
     def removed(self, queue: Queue, messages: Sequence[Message], *, now: float) -> None:
-        """Messages left an outgoing queue, such as those whose time was over."""
+        """Messages left an outgoing queue, such as expired ones."""
         self.streams.removed(queue, messages)
         self.transfers.available(queue, now=now)
 
     # Answers
 
     def turn(self, *, now: float) -> bool:
-        """Deal with what happened to requests; whether anything did."""
+        """Process the events of requests; return whether there were any."""
         events = self._outlets.take_events()
         for event in events:
             transfer = self._by_outlet.get(event.outlet)
@@ -186,7 +186,7 @@ class Sender:
             self.transfers.handle(transfer, TransferInput.WORK, now)
 
     def _failed(self, transfer: Transfer, event: OutletFailed, now: float) -> None:
-        """The host was not reached or gave no answer."""
+        """The host was unreachable or gave no answer."""
         opened = transfer.state is TransferState.OPEN
         transfer.outlet = 0
         del self._by_outlet[event.outlet]
@@ -210,13 +210,13 @@ class Sender:
             if not stream.unacknowledged:
                 self.transfers.handle(transfer, TransferInput.IDLE, now)
         if stream.resend_at is not None and stream.resend_at <= now:
-            # [MC-MQSRM] 3.1.6.2: what awaits a stream receipt is sent again.
+            # [MC-MQSRM] 3.1.6.2: messages that await a stream receipt are sent again.
             stream.resend_due()
             if transfer.stream.has_work:
                 self.transfers.handle(transfer, TransferInput.WORK, now)
         self.transfers.watch(transfer)
 
-    # The way to a host
+    # Connections to hosts
 
     def new_transfer(self, stream: OutgoingStream) -> Transfer:
         """The transfer of an outgoing queue, at rest."""
@@ -247,7 +247,7 @@ class Sender:
         transfer.idle_at = now + self._settings.cleanup_seconds
 
     def close(self, transfer: Transfer, now: float) -> None:
-        """Give up the way to the host."""
+        """Close the outlet."""
         transfer.idle_at = None
         if transfer.outlet:
             self._outlets.close(transfer.outlet, now=now, hang_up=True)
@@ -255,7 +255,7 @@ class Sender:
             transfer.outlet = 0
 
     def send(self, transfer: Transfer) -> None:
-        """Post what may leave now."""
+        """Post messages that may leave now."""
         durable = self._gate.durable_number
         if self._ready_at > durable:
             self._waiting[transfer] = self._ready_at
@@ -274,7 +274,7 @@ class Sender:
         try:
             content = self.requests.write(transfer, packet)
         except ValueError:
-            # No SRMP message says what this one does: nothing that is sent later changes that.
+            # SRMP cannot express the message: later attempts would fail, too.
             transfer.stream.refused(token, MessageClass.NACK_BAD_DST_Q)
             return
         self._outlets.post(

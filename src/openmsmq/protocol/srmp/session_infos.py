@@ -1,4 +1,4 @@
-"""Connections of HTTP as people see them."""
+"""Connections of HTTP as records."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SrmpSessions:
         yield from map(outgoing_info, self._http.client.connections)
 
     def traffic(self) -> Iterator[Traffic]:
-        """What came and went over every connection."""
+        """The traffic of every connection."""
         for session in self.sessions():
             yield Traffic(
                 session.id,
@@ -53,12 +53,12 @@ class SrmpSessions:
             )
 
     def hang_up(self, number: int) -> bool:
-        """End a connection; one that is needed is made again."""
+        """End a connection; one that is needed is opened again."""
         return self._http.server.hang_up(number) or self._http.client.hang_up(number)
 
 
 def incoming_info(connection: ServerConnection) -> SessionInfo:
-    """A connection that another host made."""
+    """A connection opened by another host."""
     return SessionInfo(
         id=connection.number,
         protocol=PROTOCOL,

@@ -1,4 +1,4 @@
-"""What can be set about SRMP; the defaults are those of Windows ([MC-MQSRM] section 6)."""
+"""Settings of SRMP; the defaults are those of Windows ([MC-MQSRM] section 6)."""
 
 from dataclasses import dataclass
 
@@ -20,9 +20,9 @@ class SrmpSettings:
         cleanup_seconds: CleanupInterval (note 19).
         resend_timeouts_short, resend_timeouts_medium, resend_timeouts_long,
             resend_timeouts_final: the ladder of the Stream Receipt Wait Timer (notes 20 to 24).
-        history_size: how many identifiers of received messages are known (note 16).
-        history_seconds: how long they are known.
-        stream_cleanup_seconds: how often streams that nothing needs any more are looked for.
+        history_size: the number of identifiers of received messages that are kept (note 16).
+        history_seconds: the time for which they are kept.
+        stream_cleanup_seconds: the interval of the search for unused streams.
         http_host, https_host: this machine in URLs that others send to, with a port if it is not
             that of the scheme; empty for the computer name.
         capital_stream: write `<Stream>`, as the examples of the specification do.

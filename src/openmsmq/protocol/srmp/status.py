@@ -1,4 +1,4 @@
-"""Outgoing queues over HTTP as people see them."""
+"""The status of outgoing queues over HTTP."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .transfer import GIVEN_UP
 if TYPE_CHECKING:
     from .transfer import Transfer
 
-# What messages wait for while the host is connected.
+# Why messages wait while the host is connected.
 NO_ANSWER = "sent, but not answered yet"
 NO_RECEIPT = "delivered, but the stream receipt has not come yet"
 
 
 def describe(transfer: Transfer, *, now: float, offline: bool) -> OutgoingStatus:
-    """The status of an outgoing queue now; `offline` says that nothing may be sent."""
+    """The current status of an outgoing queue; `offline` says that nothing may be sent."""
     stream = transfer.stream
     unacknowledged = len(stream.in_flight)
     waits = transfer.queue.lanes.count or unacknowledged
@@ -37,7 +37,7 @@ def describe(transfer: Transfer, *, now: float, offline: bool) -> OutgoingStatus
 
 
 def _last_error(transfer: Transfer) -> str:
-    """Why the last message was given up, or did not arrive, in words; empty after a success."""
+    """Why the last message was given up, or did not arrive, as text; empty after a success."""
     if transfer.last_status in GIVEN_UP:
         status = transfer.last_status
         return f"{transfer.host} refused the last message with HTTP status {status}"

@@ -1,6 +1,6 @@
-"""When a stream is acknowledged: soon, and once for several messages ([MC-MQSRM] 3.1.6.3).
+"""The timing of stream receipts: soon, one for several messages ([MC-MQSRM] 3.1.6.3).
 
-Choice: many messages are acknowledged at once, so that their sender need not keep all that it
+Choice: many messages are acknowledged together, so that their sender need not keep all that it
 sends in ten seconds.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .settings import SrmpSettings
 
 
-# So many messages of a stream do not wait for more of them.
+# With this many messages a stream does not wait for more of them.
 MANY: Final = 1_000
 
 
@@ -29,11 +29,11 @@ class CoalescingTimer:
     __slots__ = ("arrived", "number", "progress", "receipt")
 
     def __init__(self, progress: StreamProgress, arrived: float) -> None:
-        # The number in the last receipt, or the one that is waited from.
+        # The number in the last receipt, or the one from which the wait began.
         self.number = progress.number
-        # How far the stream is on disk.
+        # The progress of the stream on disk.
         self.progress = progress
-        # When the oldest message that is not acknowledged came; None if all are.
+        # The arrival of the oldest unacknowledged message; None without one.
         self.arrived: float | None = arrived
         # The last receipt, which may not have left yet.
         self.receipt: Message | None = None
@@ -45,7 +45,7 @@ class CoalescingTimer:
 
 
 class StreamReceipts:
-    """The streams that others send here, and when each is acknowledged."""
+    """The streams received here, and the time when each is acknowledged."""
 
     __slots__ = ("_gate", "_manager", "_settings", "_streams", "_timers")
 
@@ -56,12 +56,12 @@ class StreamReceipts:
         self._gate = gate
         self._settings = settings
         self._timers = timers
-        # Those that are to be acknowledged, or whose last receipt has not left; by what stays the
-        # same when a queue is deleted.
+        # Streams to be acknowledged, or whose last receipt has not left; by the key part that
+        # stays the same when a queue is deleted.
         self._streams: dict[bytes, CoalescingTimer] = {}
 
     def received(self, progress: StreamProgress, depends: int) -> None:
-        """Messages of a stream came; the timer starts when batch `depends` is on disk."""
+        """Messages of a stream arrived; the timer starts when batch `depends` is on disk."""
         self._gate.when_durable(depends, self._stored, progress)
 
     def _stored(self, progress: StreamProgress) -> None:
@@ -75,7 +75,7 @@ class StreamReceipts:
         timer.progress = progress
         if timer.arrived is None:
             timer.arrived = now
-        # [MC-MQSRM] 3.1.5.1.6.3: every message starts the timer anew, but not for ever.
+        # [MC-MQSRM] 3.1.5.1.6.3: every message restarts the timer, but not for ever.
         late = now - timer.arrived >= self._settings.maximum_stream_receipt_delay
         many = progress.number - timer.number >= MANY and not timer.waits
         soon = now + self._settings.stream_receipt_seconds

@@ -1,4 +1,4 @@
-"""One outgoing queue on its way to a queue over HTTP or HTTPS."""
+"""The transfer of one outgoing queue over HTTP or HTTPS."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.outgoing.stream import OutgoingStream
 
 
-# [MC-MQSRM] 3.1.7.2.5 has 400 only. Choice: these say as clearly that the message is never taken.
+# [MC-MQSRM] 3.1.7.2.5 has 400 only. Choice: these equally mean that the message is never taken.
 GIVEN_UP: Final = frozenset((400, 413, 414, 415, 431))
 
 
 class Transfer:
-    """How far the messages of one outgoing queue are on their way.
+    """The progress of the messages of one outgoing queue.
 
     Attributes:
-        name, url: where they go.
-        host: what was connected last: the host of the URL, unless it is redirected.
-        proxy: what may have answered in place of that host; empty without a proxy.
+        name, url: the destination.
+        host: the last connected host: that of the URL, unless it is redirected.
+        proxy: the proxy that may have answered in place of that host; empty without one.
         target: the path of their requests.
-        outlet: the number of the way to the host; 0 for none.
-        retry_at: when the Retransmission Timer is over.
-        idle_at: when the Session Cleanup Timer is over.
+        outlet: the number of the outlet to the host; 0 for none.
+        retry_at: the time of the Retransmission Timer.
+        idle_at: the time of the Session Cleanup Timer.
         last_status: the last answer, 0 before the first.
     """
 
@@ -65,6 +65,6 @@ class Transfer:
 
     @property
     def timer(self) -> float | None:
-        """When the next timer of the transfer is over."""
+        """The time of the next timer of the transfer."""
         times = (self.stream.resend_at, self.retry_at, self.idle_at)
         return min([time for time in times if time is not None], default=None)

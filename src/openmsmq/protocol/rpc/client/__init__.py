@@ -1,4 +1,4 @@
-"""The client's side of RPC: one connection to a server, and the calls on it."""
+"""The client of RPC: one connection to a server, and the calls on it."""
 
 from .connection import ClientConnection
 from .events import Answered, Bound, ClientEvent, Closed, Failed

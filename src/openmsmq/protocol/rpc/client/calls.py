@@ -1,4 +1,4 @@
-"""What a client keeps for an interface, and for a call without its answer."""
+"""The client's records of an interface, and of a call without its answer."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class PendingCall:
         self.call = call
         self.request = request
         self.syntax = NDR
-        # What came of the answer before its last fragment.
+        # The part of the answer received so far.
         self.stub: bytearray | None = None
 
 
@@ -43,7 +43,7 @@ class Presentation:
         self.verified = False
 
     def trailer(self, pending: PendingCall, *, header_signing: bool) -> VerificationTrailer:
-        """What follows the first request; header2 only where the header is not signed.
+        """The trailer of the first request; header2 only where the header is not signed.
 
         [MS-RPCE] 2.2.2.13.
         """
@@ -57,7 +57,7 @@ class Presentation:
                 pending.call.opnum,
             )
         return VerificationTrailer(
-            # Whatever the server agreed to: it may not have seen the offer.
+            # Regardless of the agreement of the server: it may not have seen the offer.
             bits=CLIENT_SUPPORT_HEADER_SIGNING,
             interface=self.interface,
             transfer_syntax=SyntaxId.of_transfer(self.syntax),

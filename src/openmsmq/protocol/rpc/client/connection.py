@@ -55,7 +55,7 @@ _BIND_CALL_ID: Final = 1
 
 
 class State(Enum):
-    """Where a connection is."""
+    """The state of a connection."""
 
     BINDING = auto()
     AUTHENTICATING = auto()
@@ -67,21 +67,21 @@ _BOUND: Final = State.BOUND
 
 
 class ClientConnection:
-    """One connection, which binds as soon as it is made.
+    """One connection, which binds as soon as it is created.
 
-    Calls may be made at once; they leave when the bind is done, and one after another if the
-    server does not take several at a time (`multiplexed`).
+    Calls may be made at once; they are sent when the bind is done, and one after another if the
+    server does not accept several at a time (`multiplexed`).
 
     Args:
-        interfaces: what the client wants to call.
+        interfaces: the interfaces that the client will call.
         security: how it authenticates; None for Anonymous Logon.
         assoc_group_id: the group of a first connection whose context handles this one shares.
-        settings: how it talks.
+        settings: limits and syntaxes.
 
     Attributes:
         assoc_group_id: for further connections; 0 before `Bound`.
-        multiplexed: whether the server takes several calls at a time; known after `Bound`.
-        keeps_on_orphan: whether a connection stays of use after `orphan`.
+        multiplexed: whether the server accepts several calls at a time; known after `Bound`.
+        keeps_on_orphan: whether a connection remains usable after `orphan`.
     """
 
     __slots__ = (
@@ -135,21 +135,21 @@ class ClientConnection:
         self._presentations: dict[RpcInterface, Presentation] = {}
         self._offers: list[tuple[RpcInterface, TransferSyntax] | None] = []
         self._error: MsmqError | None = None
-        # How calls are protected, once the client is authenticated.
+        # The protection of calls, once the client is authenticated.
         self._protection: Protection | None = None
         self._context = None if security is None else security.initiate()
         size = self._settings.max_fragment
         self._bind = Bind(size, size, assoc_group_id, self._elements())
         self._send_bind()
 
-    # What the driver calls
+    # Calls of the driver
 
     @property
     def closed(self) -> bool:
         return self.state is State.CLOSED
 
     def receive_data(self, data: bytes) -> None:
-        """Take bytes from the connection."""
+        """Process bytes of the connection."""
         if self.state is State.CLOSED:
             return
         self._framer.feed(data)
@@ -165,7 +165,7 @@ class ClientConnection:
         return bool(self._output)
 
     def data_to_send(self) -> list[bytes]:
-        """Bytes for the connection, in order; each is given once."""
+        """Bytes for the connection, in order; each is returned once."""
         output, self._output = self._output, []
         return output
 
@@ -181,7 +181,7 @@ class ClientConnection:
 
     # Any: the request of any operation.
     def call(self, interface: RpcInterface, call: Call, request: Any) -> int:
-        """Make a call; `Answered` or `Failed` with this number tells how it ended.
+        """Make a call; `Answered` or `Failed` with this number reports its end.
 
         Raises:
             ConnectionClosed: the connection is over.
@@ -200,7 +200,7 @@ class ClientConnection:
         return pending.call_id
 
     def cancel(self, call_id: int) -> None:
-        """Ask the server to end a call soon; its answer still comes."""
+        """Ask the server to end a call soon; its answer still arrives."""
         if call_id in self._sent:
             self._output.append(pack_pdu(PduType.CO_CANCEL, call_id, b""))
         else:
@@ -209,7 +209,7 @@ class ClientConnection:
     def orphan(self, call_id: int) -> None:
         """Tell the server that the caller no longer waits for a call, which then has no answer.
 
-        Unless `keeps_on_orphan`, the connection is to be closed afterwards.
+        Unless `keeps_on_orphan`, close the connection afterwards.
         """
         if self._sent.pop(call_id, None) is not None:
             self._output.append(pack_pdu(PduType.ORPHANED, call_id, b""))
@@ -302,7 +302,7 @@ class ClientConnection:
 
     def _receive(self, pdu: bytes) -> None:
         if pdu[2] == _RESPONSE and self.state is _BOUND and pdu[0] == RPC_VERS and pdu[4] == _DREP:
-            # The row of every answer, without the table: a header as a record takes longer.
+            # The row of every answer, without the table: a header as a record is slower.
             self._response(pdu)
             return
         header, _ = CommonHeader.parse(pdu)
@@ -330,7 +330,7 @@ class ClientConnection:
         self.assoc_group_id = ack.assoc_group_id
         self.multiplexed = header.pfc_flags & _CONC_MPX != 0
         self._header_signing = header.pfc_flags & _HEADER_SIGN != 0
-        # What the server takes; what it sends may be as long as this side said.
+        # The limit of the server; its own fragments may be as long as this side announced.
         size = min(ack.max_recv_frag, self._settings.max_fragment)
         self._max_fragment = max(size, 2 * CALL_HEADER_SIZE + 256)
         if not self._presentations:

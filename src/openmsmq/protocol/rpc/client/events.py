@@ -1,4 +1,4 @@
-"""What happens on a client's connection."""
+"""Events of a client's connection."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from openmsmq.wire.errors import MsmqError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """The server accepted the bind, and the client is authenticated as far as it wants to be."""
+    """The server accepted the bind, and the client is authenticated if it asked for it."""
 
 
 class Answered(NamedTuple):
@@ -32,7 +32,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """The connection is over and can be hung up; its calls failed before."""
+    """The connection has ended and can be closed; its calls failed before."""
 
     error: MsmqError
 

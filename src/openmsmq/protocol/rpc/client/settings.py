@@ -1,4 +1,4 @@
-"""How a client talks, and how it proves who it is."""
+"""Settings of a client, and its authentication."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from openmsmq.wire.rpc.status import AuthnLevel
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """How a client talks.
+    """Limits and syntaxes of a client.
 
     Attributes:
-        max_fragment: the largest fragment, both ways.
+        max_fragment: the largest fragment, in both directions.
         max_response_bytes: a longer response ends the connection.
         transfer_syntaxes: what is offered for each interface, the preferred one first.
     """
@@ -25,14 +25,14 @@ class ClientSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClientSecurity:
-    """How a client proves who it is.
+    """The authentication of a client.
 
     Attributes:
         auth_type: the security package, as in `security.mechanism`.
-        level: how calls are protected.
-        initiate: makes the initiator's context.
-        prepare: does beforehand what may take long, as asking a KDC for a ticket; shells with an
-            event loop call it in a thread. None when there is nothing.
+        level: the protection of calls.
+        initiate: creates the initiator's context.
+        prepare: slow work in advance, such as requesting a ticket from a KDC; shells with an
+            event loop call it in a thread. None when there is none.
     """
 
     auth_type: int

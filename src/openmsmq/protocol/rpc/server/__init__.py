@@ -1,4 +1,4 @@
-"""The server's side of RPC: `RpcServer`, its connections and the calls that handlers answer."""
+"""The server of RPC: `RpcServer`, its connections and the calls that handlers answer."""
 
 from .call import ServerCall
 from .events import CloseReason, Disconnect, LoggedOn, ServerEvent

@@ -75,7 +75,7 @@ def bind(connection: ServerConnection, pdu: bytes, now: float) -> None:
 
 
 def alter_context(connection: ServerConnection, pdu: bytes, now: float) -> None:
-    """Add presentation contexts, or go on with an authentication."""
+    """Add presentation contexts, or continue an authentication."""
     header, body = CommonHeader.parse(pdu)
     verifier = _verifier(pdu, header.auth_length, _BIND_BODY_START)
     if verifier is not None and verifier.trailer.auth_type == 0:
@@ -116,7 +116,7 @@ def alter_context(connection: ServerConnection, pdu: bytes, now: float) -> None:
 
 
 def auth3(connection: ServerConnection, pdu: bytes, now: float) -> None:
-    """Take the last token of an authentication, which has no answer."""
+    """Process the last token of an authentication, which has no answer."""
     header, _ = CommonHeader.parse(pdu)
     verifier = _verifier(pdu, header.auth_length, _AUTH3_BODY_START)
     if verifier is None:
@@ -175,6 +175,6 @@ def _body_end(pdu: bytes, header: CommonHeader) -> int:
 
 
 def _fragment_size(proposal: Bind, largest: int) -> int:
-    """Both directions use the smallest size that both sides can take, in steps of 8."""
+    """Both directions use the smallest size that both sides support, in steps of 8."""
     size = min(proposal.max_xmit_frag, proposal.max_recv_frag, largest)
     return max(size - size % 8, MIN_FRAGMENT)

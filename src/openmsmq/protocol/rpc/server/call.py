@@ -1,4 +1,4 @@
-"""One call on its way through a server: what a handler gets, and how it answers."""
+"""One call of a server: the argument of a handler, and its answer."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _DID_NOT_EXECUTE: Final = int(PfcFlags.PFC_DID_NOT_EXECUTE)
 
 
 class CallState(Enum):
-    """Where a call is."""
+    """The state of a call."""
 
     # Its handler runs, or keeps it for later.
     OPEN = auto()
-    # It is answered; the answer waits for a batch, or has left.
+    # It is answered; the answer waits for a batch, or has been sent.
     ANSWERED = auto()
-    # The client does not want an answer any more.
+    # The client no longer wants an answer.
     ABANDONED = auto()
 
 
@@ -37,15 +37,15 @@ class ServerCall:
     """A call of a client.
 
     A handler answers a call once, by `reply`, `fail` or `fault`, at once or later. An answer that
-    reports a change says by `depends` which batch must be on disk first. A handler that keeps the
+    reports a change names in `depends` the batch that must be on disk first. A handler keeping the
     call sets `on_cancel`, which is called when the client cancels the call (the handler then
     answers it) and when its client no longer waits (`abandoned`; answers are ignored).
 
     Attributes:
-        caller: who calls; Anonymous Logon without authentication.
-        level: how the call is protected.
+        caller: the authenticated caller; Anonymous Logon without authentication.
+        level: the protection of the call.
         handle: the context handle among the parameters; None without one, and for a NULL handle.
-        connection: where it came from.
+        connection: its connection.
         now: the monotonic time of its arrival.
         on_cancel: see above.
     """
@@ -100,7 +100,7 @@ class ServerCall:
 
     @property
     def abandoned(self) -> bool:
-        """Whether the client does not want an answer any more."""
+        """Whether the client no longer wants an answer."""
         return self._state is CallState.ABANDONED
 
     @property
@@ -117,7 +117,7 @@ class ServerCall:
             self._finish(stub, depends)
 
     def fail(self, code: int, *, depends: int = 0) -> None:
-        """Answer with a failure code, returned or thrown as the interface says."""
+        """Answer with a failure code, as a response or a fault according to the interface."""
         failure = self.served.failure
         if failure is None:
             self.fault(code, depends=depends)
@@ -161,10 +161,10 @@ class ServerCall:
     # Context handles
 
     def open_handle(self, value: Any, rundown: Rundown) -> bytes:
-        """Make a context handle for this caller; return its 20 bytes for the response.
+        """Create a context handle for this caller; return its 20 bytes for the response.
 
         Args:
-            value: what the handle stands for; `handle.value` in later calls.
+            value: the object of the handle; `handle.value` in later calls.
             rundown: called with the value when the client has disconnected.
 
         Raises:

@@ -1,4 +1,4 @@
-"""One connection of a client: a state machine over PDUs, and the calls that are under way.
+"""One connection of a client: a state machine over PDUs, and the calls in progress.
 
 C706 chapters 9 and 12, [MS-RPCE] 3.3.3. Answers to PDUs that break the protocol are those of
 Windows.
@@ -68,8 +68,8 @@ class ServerConnection:
     Attributes:
         number: its number in the server.
         address: of the client.
-        local_address: the address of this machine by which the client came.
-        endpoint: the port by which it came, with the interfaces that are served there.
+        local_address: the address of this machine at which the client connected.
+        endpoint: the port of the connection, with the interfaces that it offers.
         association: the group of connections that share context handles; None before the bind.
     """
 
@@ -109,7 +109,7 @@ class ServerConnection:
         self.contexts: dict[int, PresentationContext] = {}
         # Calls without an answer yet, and calls whose answer waits for a batch.
         self.calls: dict[int, ServerCall] = {}
-        # Bytes of replies that the client has not taken yet.
+        # Bytes of replies that the client has not read yet.
         self.reply_bytes = 0
         # Over the connection so far.
         self.received_bytes = 0
@@ -123,11 +123,11 @@ class ServerConnection:
         self.last_call_id = -1
         self.max_fragment = MIN_FRAGMENT
 
-    # What the server calls
+    # Calls of the server
 
     @property
     def paused(self) -> bool:
-        """Whether replies wait and nothing more is read until they are taken."""
+        """Whether replies are waiting, and reading pauses until the client has read them."""
         return self.reply_bytes > self.server.settings.pause_reply_bytes
 
     @property
@@ -136,40 +136,40 @@ class ServerConnection:
 
     @property
     def has_input(self) -> bool:
-        """Whether bytes that came wait to be processed."""
+        """Whether received bytes wait to be processed."""
         return self._framer.pending_bytes > 0
 
     @property
     def settled(self) -> bool:
-        """Whether the client has bound, and no authentication is under way."""
+        """Whether the client has bound, and no authentication is in progress."""
         return self.state is not State.CONNECTED and (
             self.security is None or not self.security.negotiating
         )
 
     @property
     def caller(self) -> Caller:
-        """Who the client is; Anonymous Logon until it has authenticated."""
+        """The identity of the client; Anonymous Logon until it has authenticated."""
         context = None if self.security is None else self.security.established
         return ANONYMOUS_CALLER if context is None else context.caller
 
     @property
     def identity(self) -> str:
-        """The name under which the client logged on, for people; empty without a logon."""
+        """The name with which the client logged on, for users; empty without a logon."""
         context = None if self.security is None else self.security.established
         return "" if context is None else context.identity
 
     def keep_data(self, data: bytes) -> None:
-        """Take bytes from the connection; `process` looks at them."""
+        """Store bytes of the connection; `process` parses them."""
         self.received_bytes += len(data)
         self._framer.feed(data)
 
     def receive_data(self, data: bytes, now: float) -> None:
-        """Take bytes from the connection."""
+        """Store bytes of the connection."""
         self.keep_data(data)
         self.process(now)
 
     def process(self, now: float) -> None:
-        """Go through PDUs that came, as long as the client takes its replies."""
+        """Process received PDUs, as long as the client reads its replies."""
         limit = self.server.settings.pause_reply_bytes
         framer = self._framer
         try:
@@ -182,7 +182,7 @@ class ServerConnection:
             self.close(CloseReason.PROTOCOL_ERROR, str(exc))
 
     def data_to_send(self) -> list[bytes]:
-        """Bytes for the connection, in order; each is given once."""
+        """Bytes for the connection, in order; each is returned once."""
         output, self._output = self._output, []
         size = sum(map(len, output))
         self.reply_bytes -= size
@@ -206,7 +206,7 @@ class ServerConnection:
             self.association = None
 
     def close(self, reason: CloseReason, detail: str = "") -> None:
-        """End the connection once what was written has left."""
+        """End the connection once all output has been sent."""
         if self.state is not State.CLOSED:
             output = self.data_to_send()
             self.connection_lost()
@@ -223,7 +223,7 @@ class ServerConnection:
             return
         try:
             if ptype == _REQUEST and self.state is _BOUND:
-                # The row of every call, without the table: hashing a state takes longer.
+                # The row of every call, without the table: hashing a state is slower.
                 request(self, pdu, now)
             else:
                 action = _TABLE.get((self.state, ptype), ServerConnection._out_of_order)
@@ -259,12 +259,12 @@ class ServerConnection:
         self.refuse_bind(header.call_id, RejectReason.REASON_NOT_SPECIFIED, "a second bind")
 
     def drop_assembly(self) -> None:
-        """Forget the fragments of a request that is complete, or never will be."""
+        """Drop the fragments of a request that is complete, or never will be."""
         if self.assembly is not None:
             self.server.unfinished_bytes -= len(self.assembly.stub)
             self.assembly = None
 
-    # Calls that are under way
+    # Calls in progress
 
     def _co_cancel(self, pdu: bytes, now: float) -> None:  # noqa: ARG002 - a row of the table
         call = self.calls.get(CommonHeader.parse(pdu)[0].call_id)
@@ -292,7 +292,7 @@ class ServerConnection:
 
     @property
     def is_busy(self) -> bool:
-        """Whether no further call may wait for its answer."""
+        """Whether the limit of calls without an answer is reached."""
         server = self.server
         settings = server.settings
         return (
@@ -300,7 +300,7 @@ class ServerConnection:
         )
 
     def call_answered(self, call: ServerCall, depends: int) -> None:
-        """A call was answered; the answer leaves once a batch is on disk."""
+        """A call was answered; the answer is sent once a batch is on disk."""
         gate = self.server.gate
         if gate is None or depends <= gate.durable_number:
             self._forget_answered(call)
@@ -317,7 +317,7 @@ class ServerConnection:
             self.server.total_calls -= 1
 
     def _release(self, call: ServerCall) -> None:
-        """The batch that an answer waited for is on disk."""
+        """The batch of a waiting answer is on disk."""
         if not call.abandoned:
             self._forget(call)
             self._send_answer(call)
@@ -364,7 +364,7 @@ class ServerConnection:
         return Fault(call_id, status, WHOLE | flags, p_cont_id).serialize()
 
     def send_fault(self, call_id: int, status: int, *, p_cont_id: int = 0) -> None:
-        """Answer a call that did not run; the connection stays."""
+        """Answer a call that did not run; the connection stays open."""
         flags = _DID_NOT_EXECUTE
         self.write(self.fault_pdu(call_id, status, p_cont_id=p_cont_id, flags=flags))
 
@@ -403,7 +403,7 @@ class ServerConnection:
     # Context handles
 
     def open_handle(self, call: ServerCall, value: Any, rundown: Rundown) -> bytes:
-        """Make a context handle."""
+        """Create a context handle."""
         association = self.association
         if association is None:
             raise RpcFault(RPC_S_CALL_FAILED, "the client has disconnected")
@@ -415,7 +415,7 @@ class ServerConnection:
         return wire
 
     def close_handle(self, handle: ContextHandle) -> None:
-        """Forget a context handle."""
+        """Remove a context handle."""
         if self.association is not None:
             self.association.handles.close(handle)
 

@@ -1,4 +1,4 @@
-"""From a whole request to its handler, and from call to call on one context handle."""
+"""From a complete request to its handler, and between calls on one context handle."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def dispatch(
     protection: Protection | None,
     now: float,
 ) -> None:
-    """Run a call; what is wrong with it is answered with a fault, and the connection stays."""
+    """Run a call; errors are answered with a fault, and the connection stays open."""
     connection.server.counters.calls_in += 1
     context = connection.contexts.get(p_cont_id)
     if context is None:
@@ -110,7 +110,7 @@ def _run(call: ServerCall, request: Any) -> None:
 
 
 def leave_queue(call: ServerCall) -> None:
-    """A call does not wait for its turn on its handle any more."""
+    """A call no longer waits for its turn on its handle."""
     if call.handle is not None:
         call.handle.leave(call)
 
@@ -143,10 +143,10 @@ def _find_handle(call: ServerCall, wire: bytes) -> None:
 
 
 def _check_trailer(call: ServerCall, opnum: int, stub: bytes, end: int) -> None:
-    """[MS-RPCE] 2.2.2.13: what the trailer repeats must be what the PDUs said.
+    """[MS-RPCE] 2.2.2.13: the values repeated in the trailer must equal those of the PDUs.
 
     Raises:
-        RpcFault: something differs, or must be understood and is not.
+        RpcFault: a value differs, or a mandatory one is unknown.
         MalformedPacket: the trailer is cut off.
     """
     trailer = VerificationTrailer.find(stub, end)

@@ -1,4 +1,4 @@
-"""What an RPC server tells its shell, and what it asks it to do."""
+"""Events of an RPC server for its shell, and requests to it."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -20,14 +20,14 @@ class CloseReason(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedOn:
-    """A client proved who it is.
+    """A client has authenticated.
 
     Attributes:
         connection: the number of the connection.
         address: where it connected from.
-        identity: the name under which it logged on.
-        sid: whom the name stands for.
-        level: how its calls are protected.
+        identity: the name with which it logged on.
+        sid: the SID of the account.
+        level: the protection of its calls.
     """
 
     connection: int
@@ -39,14 +39,14 @@ class LoggedOn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disconnect:
-    """A connection is to be closed once these bytes have left.
+    """A connection must be closed once these bytes have been sent.
 
     Attributes:
         connection: the number of the connection.
         data: the last bytes.
-        reason: why.
-        detail: what happened, for people.
-        identity: the name under which the client logged on; empty without a logon.
+        reason: the reason.
+        detail: what happened, for users.
+        identity: the name with which the client logged on; empty without a logon.
     """
 
     connection: int

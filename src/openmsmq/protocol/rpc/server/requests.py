@@ -1,4 +1,4 @@
-"""request: fragments, their protection, and how they become calls."""
+"""request: fragments, their protection, and their dispatch as calls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OLD_CALLS: Final = 150
 
 
 def request(connection: ServerConnection, pdu: bytes, now: float) -> None:
-    """Take a fragment of a request, and run the call with its last one."""
+    """Process a fragment of a request, and run the call with its last one."""
     size = len(pdu)
     if size < CALL_HEADER_SIZE:
         raise MalformedPacket("request", 0, f"{size} bytes are too few")
@@ -52,7 +52,7 @@ def request(connection: ServerConnection, pdu: bytes, now: float) -> None:
         and call_id >= connection.last_call_id
         and call_id not in connection.calls
     ):
-        # Most calls without authentication take this short way to the same end.
+        # Most calls without authentication take this shortcut to the same end.
         connection.last_call_id = call_id
         dispatch(connection, call_id, p_cont_id, opnum, pdu[CALL_HEADER_SIZE:], None, now)
     else:
@@ -94,7 +94,7 @@ def _take_fragment(connection: ServerConnection, pdu: bytes, now: float) -> None
 
 
 def _may_begin(connection: ServerConnection, assembly: Assembly, flags: int) -> bool:
-    """Whether a fragment may begin a call; answers it if not."""
+    """Whether a fragment may begin a call; answer it if not."""
     call_id = assembly.call_id
     if not flags & _FIRST:
         return _may_be_stray(connection, assembly)
@@ -109,7 +109,7 @@ def _may_begin(connection: ServerConnection, assembly: Assembly, flags: int) -> 
 
 
 def _may_be_stray(connection: ServerConnection, assembly: Assembly) -> bool:
-    """Whether a fragment of no call gets as far as its signature; multiplexed ones do."""
+    """Whether the signature of a fragment of no call is checked; so it is if multiplexed."""
     call_id = assembly.call_id
     if 0 <= connection.last_call_id - call_id < _OLD_CALLS:
         return False
@@ -125,7 +125,7 @@ def _may_be_stray(connection: ServerConnection, assembly: Assembly) -> bool:
 def _may_continue(
     connection: ServerConnection, assembly: Assembly, call_id: int, verifier: Verifier | None
 ) -> bool:
-    """Whether a fragment belongs to the call that is begun; answers it if not."""
+    """Whether a fragment belongs to the call in progress; answer it if not."""
     if assembly.call_id != call_id:
         if connection.multiplexed:
             connection.protocol_error(call_id, "fragments of two calls are mixed")
@@ -164,7 +164,7 @@ def _open(
 def _protection(
     connection: ServerConnection, verifier: Verifier | None, assembly: Assembly, *, first: bool
 ) -> Protection | None:
-    """How a fragment is protected; later fragments are, as the first one was."""
+    """The protection of a fragment; all fragments have that of the first one."""
     security = connection.security
     if security is None:
         if verifier is None:
@@ -174,7 +174,7 @@ def _protection(
         )
     authentication: Authentication | None
     if not first and verifier is not None:
-        # The type and level that a later fragment names are ignored.
+        # The type and level named in a later fragment are ignored.
         authentication = security.known(assembly.auth_context_id)
     else:
         authentication = security.of_request(verifier)
@@ -203,7 +203,7 @@ def _add_fragment(
     *,
     last: bool,
 ) -> None:
-    """Keep a fragment, and run the call with its last one."""
+    """Store a fragment, and run the call with its last one."""
     server = connection.server
     settings = server.settings
     assembly.stub += stub

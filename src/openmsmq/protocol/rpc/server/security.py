@@ -1,4 +1,4 @@
-"""The security contexts of one connection, the server's side ([MS-RPCE] 3.3.1.5.2)."""
+"""The security contexts of one connection, for the server ([MS-RPCE] 3.3.1.5.2)."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
@@ -17,7 +17,7 @@ from openmsmq.wire.rpc.status import (
 )
 
 Acceptors = Mapping[int, Callable[[], SecurityContext]]
-"""Makes the acceptor's context for each auth_type that the server knows."""
+"""Creates the acceptor's context for each known auth_type."""
 
 # Choice: level call is refused, as Windows does for connections.
 _LEVELS: Final = frozenset(
@@ -32,7 +32,7 @@ _NO_TYPE: Final = 0
 
 
 class SecurityRefused(MsmqError):
-    """Authentication that cannot go on.
+    """An authentication that cannot continue.
 
     Args:
         reason: of the bind_nak that answers a bind.
@@ -47,7 +47,7 @@ class SecurityRefused(MsmqError):
 
 
 class Phase(Enum):
-    """How far an authentication is."""
+    """The progress of an authentication."""
 
     NEGOTIATING = auto()
     COMPLETE = auto()
@@ -55,7 +55,7 @@ class Phase(Enum):
 
 
 class Leg(Enum):
-    """The PDU that brings a token."""
+    """The PDU with a token."""
 
     BIND = auto()
     ALTER_CONTEXT = auto()
@@ -75,7 +75,7 @@ class Authentication:
         self._protection: Protection | None = None
 
     def protection(self, *, header_signing: bool) -> Protection:
-        """How the complete context protects calls; the same object as long as nothing changes."""
+        """The protection of calls by the complete context; the same object until it changes."""
         protection = self._protection
         if protection is None or protection.header_signing != header_signing:
             trailer = self.trailer
@@ -108,17 +108,17 @@ class SecurityContexts:
 
     @property
     def established(self) -> SecurityContext | None:
-        """The first context that is complete: it says who the client is."""
+        """The first complete context: it identifies the client."""
         for context in self._contexts.values():
             if context.phase is Phase.COMPLETE:
                 return context.context
         return None
 
     def step(self, verifier: Verifier, leg: Leg) -> bytes:
-        """Take a token; return the one that answers it.
+        """Process a token; return the one that answers it.
 
         Raises:
-            SecurityRefused: the authentication cannot go on. A failure in auth3 is kept for the
+            SecurityRefused: the authentication cannot continue. A failure in auth3 is kept for the
                 first request instead, since auth3 has no answer.
         """
         authentication = self._find(verifier.trailer, leg)
@@ -198,7 +198,7 @@ class SecurityContexts:
         """The context that the first fragment of a request uses; None for an anonymous one.
 
         Raises:
-            SecurityRefused: the context is unknown, failed or not complete, or the fragment says
+            SecurityRefused: the context is unknown, failed or not complete, or the fragment has
                 another type or level.
         """
         if verifier is None:

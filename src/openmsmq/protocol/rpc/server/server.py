@@ -1,4 +1,4 @@
-"""The RPC server of a process: all connections, their limits, and what they share."""
+"""The RPC server of a process: all connections, their limits, and their shared state."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -23,10 +23,10 @@ _NOTHING: Final[list[bytes]] = []
 
 @dataclass(slots=True, eq=False)
 class Endpoint:
-    """A port, and the interfaces that are served there.
+    """A port and its interfaces.
 
     Attributes:
-        port: as clients know it; set once the listener has it.
+        port: the port as known to clients; set once the listener has it.
         interfaces: by their UUIDs.
     """
 
@@ -43,22 +43,22 @@ class Timers(Protocol):
     """An interface that has timers of its own."""
 
     def next_timer(self) -> float | None:
-        """The monotonic time at which `handle_timer` is to be called next."""
+        """The monotonic time at which `handle_timer` must be called next."""
 
     def handle_timer(self, *, now: float) -> None:
-        """Do what is due."""
+        """Handle the timers that are due."""
 
 
 class Counters:
-    """What a server counts, for mgmt and metrics.
+    """Counters of a server, for mgmt and metrics.
 
     Attributes:
         calls_in: calls that began.
         faults: calls and PDUs that were answered with a fault.
         packets_in, packets_out: PDUs.
-        connected: connections that were accepted.
-        refused: connections over a limit, or of an address whose logons failed.
-        logons: clients that proved who they are.
+        connected: accepted connections.
+        refused: connections over a limit, or from an address whose logons failed.
+        logons: clients that have authenticated.
         closed: connections that the server ended, by reason.
     """
 
@@ -85,16 +85,16 @@ class Counters:
 
 
 class RpcServer:
-    """All connections of clients; without sockets, it names them by numbers from 1.
+    """All connections of clients; without sockets, they are numbered from 1.
 
     Bytes go in by `receive_data` and come out by `data_to_send`; connections to close are in
-    `next_event`. The clock is given with each call, and timers are in `next_timer`.
+    `next_event`. The time is passed to each call, and timers are in `next_timer`.
 
     Args:
         settings: the limits.
-        acceptors: makes security contexts, by auth_type.
-        random_bytes: makes unguessable numbers.
-        gate: holds answers until what they report is on disk; None if nothing is ever stored.
+        acceptors: creates security contexts, by auth_type.
+        random_bytes: creates unguessable numbers.
+        gate: holds answers until their effects are on disk; None if nothing is ever stored.
         delay: seconds to wait before a client of this address is examined; None refuses it.
     """
 
@@ -122,7 +122,7 @@ class RpcServer:
         # Connections that have not bound or not authenticated yet, the oldest first, with the
         # time at which they are closed.
         self._pending: dict[int, float] = {}
-        # Connections of addresses whose logons failed, and until when each waits.
+        # Connections of addresses whose logons failed, and the end of each delay.
         self._delayed: set[int] = set()
         self._delays = TimerHeap()
         self._last_number = 0
@@ -134,7 +134,7 @@ class RpcServer:
     def __len__(self) -> int:
         return len(self._connections)
 
-    # What the shell calls
+    # Calls of the shell
 
     def accept(
         self, address: str, *, local_address: str, endpoint: Endpoint, now: float
@@ -168,7 +168,7 @@ class RpcServer:
         return number
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
-        """Bytes came."""
+        """Bytes arrived."""
         connection = self._connections.get(number)
         if connection is None:
             return
@@ -178,12 +178,12 @@ class RpcServer:
             connection.receive_data(data, now)
 
     def may_read(self, number: int) -> bool:
-        """Whether a connection is read on."""
+        """Whether to read from a connection."""
         connection = self._connections.get(number)
         return connection is None or (connection.may_read and number not in self._delayed)
 
     def connection_lost(self, number: int, *, now: float) -> None:  # noqa: ARG002 - as elsewhere
-        """A client hung up, or its connection broke."""
+        """A client closed the connection, or it broke."""
         connection = self._connections.get(number)
         if connection is not None:
             self._remove(connection)
@@ -191,16 +191,16 @@ class RpcServer:
 
     @property
     def has_output(self) -> bool:
-        """Whether there are events, or connections that may have something to send."""
+        """Whether there are events, or connections that may have output."""
         return bool(self._events or self._ready)
 
     def take_ready(self) -> Sequence[int]:
-        """The connections that may have something to send since the last call."""
+        """The connections that may have output since the last call."""
         ready, self._ready = self._ready, []
         return ready
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; what waited for the client to read continues afterwards."""
+        """The next bytes to send; work that waited for the client to read continues afterwards."""
         connection = self._connections.get(number)
         if connection is None or number in self._delayed:
             return _NOTHING
@@ -214,11 +214,11 @@ class RpcServer:
         return self._events.popleft() if self._events else None
 
     def add_timers(self, timers: Timers) -> None:
-        """Give an interface its time."""
+        """Run the timers of an interface."""
         self._timers.append(timers)
 
     def next_timer(self) -> float | None:
-        """The monotonic time at which `handle_timer` is to be called next."""
+        """The monotonic time at which `handle_timer` must be called next."""
         due = self._delays.next() if self._delayed else None
         for deadline in self._pending.values():
             # The oldest is the first.
@@ -231,7 +231,7 @@ class RpcServer:
         return due
 
     def handle_timer(self, *, now: float) -> None:
-        """Close connections that do not bind or authenticate; let interfaces do what is due."""
+        """Close connections that do not bind or authenticate; run the timers of interfaces."""
         for timers in self._timers:
             timers.handle_timer(now=now)
         for number in self._delays.take_due(now):
@@ -249,10 +249,10 @@ class RpcServer:
         for number in list(self._connections):
             self._close(number, CloseReason.STOPPED)
 
-    # What connections call
+    # Calls of connections
 
     def mark_ready(self, connection: ServerConnection) -> None:
-        """A connection has something to send."""
+        """A connection has output."""
         self._ready.append(connection.number)
 
     def progressed(self, connection: ServerConnection, now: float) -> None:
@@ -262,7 +262,7 @@ class RpcServer:
             self._pending[connection.number] = now + self.settings.bind_seconds
 
     def logged_on(self, connection: ServerConnection, context: SecurityContext, level: int) -> None:
-        """A client proved who it is."""
+        """A client has authenticated."""
         self.counters.logons += 1
         self._events.append(
             LoggedOn(
@@ -277,7 +277,7 @@ class RpcServer:
     def disconnect(
         self, connection: ServerConnection, data: list[bytes], reason: CloseReason, detail: str
     ) -> None:
-        """A connection is over once these bytes have left."""
+        """A connection ends once these bytes have been sent."""
         self._remove(connection)
         self.counters.closed[reason] += 1
         self._events.append(

@@ -1,4 +1,4 @@
-"""Where a connection is."""
+"""The state of a connection."""
 
 from enum import Enum, auto
 
