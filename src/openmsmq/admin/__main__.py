@@ -4,13 +4,13 @@ import os
 import sys
 from typing import Final
 
-# Lower than that of the queue manager, which is not to notice the console.
+# Lower than that of the queue manager, which must not be slowed down by the console.
 NICE: Final = 10
 
 
 def main() -> int:
     os.nice(NICE)
-    # Only now: what these load takes most of the time of the start.
+    # Imported late: loading these takes most of the time of the start.
     from .process import run_as_child
 
     return run_as_child(sys.argv[1:])

@@ -26,15 +26,15 @@ from .trust.problems import Problem, problem_of
 from .web import WebRoutes
 
 RouteGroup = Callable[[Console], Sequence[BaseRoute]]
-"""Makes the routes of one subject; it may add to `Console.services` what they need."""
+"""Creates the routes of one subject; it may register services in `Console.services`."""
 
 GROUPS: Final[tuple[RouteGroup, ...]] = (health_routes, metrics_routes)
-# What programs ask for that want no page.
+# Paths of programs that need no page.
 PLAIN_PATHS: Final = ("/metrics", "/healthz", "/readyz")
 
 
 def build_app(console: Console) -> App:
-    """The application behind its guard; what runs beside it starts and stops with it."""
+    """The application behind its guard; background services start and stop with it."""
     desk = FrontDesk(console)
     console.services.append(desk)
     site = Site(desk)
@@ -61,7 +61,7 @@ def build_app(console: Console) -> App:
     app = Starlette(
         routes=routes, lifespan=lifespan, exception_handlers={MsmqError: refuse, Exception: refuse}
     )
-    # Everything else, whatever characters its path has.
+    # All other paths, with any characters.
     app.router.redirect_slashes = False
     app.router.default = _Rest(WebRoutes(PREFIX, Api(desk).routes()), WebRoutes("", pages))
     settings = console.settings
@@ -91,7 +91,7 @@ class _Rest:
 
 
 def _refusal(site: Site, scope: Scope, problem: Problem) -> Response:
-    """A refusal for whoever asked: JSON for programs, a page for people."""
+    """A refusal: JSON for programs, a page for people."""
     path = scope["path"]
     if path.startswith("/api/"):
         content = msgspec.json.encode({"error": problem.record})

@@ -1,4 +1,4 @@
-"""Care for messages on behalf of people: searches and jobs, in threads of their own."""
+"""The care desk: searches and jobs on behalf of users, in threads of their own."""
 
 import asyncio
 import contextlib
@@ -35,13 +35,13 @@ from .trust.problems import Problem
 T = TypeVar("T")
 OWNER: Final = "owner.json"
 FILES: Final = "files"
-# A file that no job has is deleted after this time.
+# A file without a job is deleted after this time.
 UNUSED_SECONDS: Final = 3600.0
 MOST_RUNNING: Final = 8
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """Who began a job, and when it ended."""
+    """The user who began a job, and the time when it ended."""
 
     principal: str
     credential: str
@@ -52,7 +52,7 @@ class RunningJob:
 
     def __init__(self) -> None:
         self.stop = threading.Event()
-        # The console ends: the job goes on with the next one.
+        # The console ends: the job continues with the next one.
         self.interrupt = threading.Event()
         self.handled = 0
         self.fault = ""
@@ -60,7 +60,7 @@ class RunningJob:
 
 
 class CareDesk:
-    """Runs the functions of `openmsmq.care`, which block, for people at the console."""
+    """Runs the functions of `openmsmq.care`, which block, for users of the console."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -68,13 +68,13 @@ class CareDesk:
         self.folder: Final = None if folder is None else folder / "jobs"
         self._running: dict[str, RunningJob] = {}
         self._faults: dict[str, str] = {}
-        # Of their own, because they take long: everything else that blocks shares a few threads.
+        # Separate threads, because these are slow: all other blocking calls share a few threads.
         self._job_threads = ThreadPoolExecutor(MOST_RUNNING, "job")
         self._search_threads = ThreadPoolExecutor(console.settings.console_searches, "search")
         console.meters.jobs = self.job_counts
 
     async def start(self) -> None:
-        """Go on with the jobs that the end of an earlier console interrupted."""
+        """Continue the jobs that the end of an earlier console interrupted."""
         for job in await asyncio.to_thread(self.jobs):
             # A dry run has no owner.
             begun = job.state == "planned" and (job.folder / OWNER).exists()
@@ -82,7 +82,7 @@ class CareDesk:
                 self.run(job)
 
     async def stop(self) -> None:
-        """Stop waiting for jobs; they go on with the next console."""
+        """Stop waiting for jobs; they continue with the next console."""
         for running in self._running.values():
             running.interrupt.set()
         for running in list(self._running.values()):
@@ -91,7 +91,7 @@ class CareDesk:
                     await asyncio.wait_for(asyncio.shield(running.task), 1.0)
 
     def connect(self, principal: str) -> QueueManager:
-        """A blocking connection for somebody; close it."""
+        """A blocking connection for a person; close it."""
         settings = self._console.settings
         return connect(
             settings.address,
@@ -102,11 +102,11 @@ class CareDesk:
         )
 
     async def call(self, person: Person, work: Callable[[QueueManager], T]) -> T:
-        """Do something that blocks, in a thread, for somebody."""
+        """Run a blocking function in a thread, for a person."""
         return await self._call(None, person, work)
 
     async def search(self, person: Person, work: Callable[[QueueManager], T]) -> T:
-        """The same for a search, which may take long."""
+        """The same for a search, which may be slow."""
         return await self._call(self._search_threads, person, work)
 
     async def _call(
@@ -121,7 +121,7 @@ class CareDesk:
     # Jobs
 
     def job_counts(self) -> dict[str, int]:
-        """How many jobs run, and how many ended with a fault since the start."""
+        """The number of running jobs, and of jobs that failed since the start."""
         return {"running": len(self._running), "failed": len(self._faults)}
 
     def jobs(self) -> list[Job]:
@@ -145,14 +145,14 @@ class CareDesk:
         raise no_job(identifier)
 
     def owner(self, job: Job) -> Owner:
-        """Who began a job."""
+        """The user who began a job."""
         try:
             return msgspec.json.decode((job.folder / OWNER).read_bytes(), type=Owner)
         except (OSError, msgspec.MsgspecError):
             return Owner("", "")
 
     def state(self, job: Job) -> str:
-        """How a job is: `running`, `failed`, or as it says itself."""
+        """The state of a job: `running`, `failed`, or its own state."""
         if job.plan.id in self._running:
             return "running"
         return "failed" if self._faults.get(job.plan.id) else job.state
@@ -162,17 +162,17 @@ class CareDesk:
         return self._faults.get(job.plan.id, "")
 
     def handled(self, job: Job) -> int:
-        """How many messages a job has been through."""
+        """The number of messages that a job has processed."""
         running = self._running.get(job.plan.id)
         return max(running.handled if running else 0, len(job.messages) - job.counts()["left"])
 
     async def plan(self, person: Person, spec: JobSpec) -> Job:
-        """Find the messages of a job and write down what is to be done."""
+        """Find the messages of a job and write its plan."""
         folder = self._jobs_folder()
         return await self.call(person, lambda manager: plan_job(manager, spec, folder))
 
     async def dry_run(self, person: Person, spec: JobSpec) -> tuple[Job, JobReport]:
-        """What a job would do, by the checks that it makes; nothing is changed."""
+        """The expected results of a job, from its checks; nothing is changed."""
         job = await self.plan(person, spec)
         runner = JobRunner(job, lambda: self.connect(person.principal), patience=ANSWER_SECONDS)
         try:
@@ -191,7 +191,7 @@ class CareDesk:
         return job
 
     def run(self, job: Job) -> None:
-        """Run a job, or the rest of it, for the one who began it."""
+        """Run a job, or the rest of it, for the user who began it."""
         identifier = job.plan.id
         if identifier in self._running:
             raise Problem(409, f"Job {identifier} runs already.")
@@ -231,7 +231,7 @@ class CareDesk:
         running.stop.set()
 
     def when_ended(self, identifier: str, action: Callable[[], None]) -> None:
-        """Call something when a job that runs has ended; at once if it has."""
+        """Call a function when a running job has ended; at once if it has."""
         running = self._running.get(identifier)
         if running is None or running.task is None:
             action()
@@ -254,14 +254,14 @@ class CareDesk:
         return file
 
     def saved_file(self, job: Job) -> Path | None:
-        """The file that a save wrote, if it is there."""
+        """The file that a save wrote, if it exists."""
         if job.spec.kind is not JobKind.SAVE or not job.finished:
             return None
         file = Path(job.spec.file)
         return file if file.exists() else None
 
     def _forget_files(self, folder: Path) -> None:
-        """Delete the files of jobs that are not known any more."""
+        """Delete the files of unknown jobs."""
         known = {job.spec.file for job in self.jobs()}
         for file in folder.iterdir():
             with contextlib.suppress(OSError):
@@ -269,11 +269,11 @@ class CareDesk:
                     file.unlink()
 
     async def undo(self, person: Person, job: Job) -> UndoReport:
-        """Put back what a job has moved or sent."""
+        """Undo a job: put its messages back."""
         return await self.call(person, lambda manager: undo_job(manager, job))
 
     async def wait_for(self, job: Job, seconds: float) -> Job:
-        """Wait for a short job to end, so that its result can be told at once."""
+        """Wait for a short job to end, so that its result is in the answer."""
         running = self._running.get(job.plan.id)
         if running is not None and running.task is not None:
             with contextlib.suppress(TimeoutError):
@@ -292,7 +292,7 @@ class CareDesk:
 
 
 def no_job(identifier: str) -> Problem:
-    """There is no such job, or none that somebody may know of."""
+    """There is no such job, or none that the person may know of."""
     return Problem(404, f"There is no job {identifier}.", remedy="Jobs lists those that exist.")
 
 

@@ -1,4 +1,4 @@
-"""Connections of browsers and programs: how many, and how long a request may take to come."""
+"""Connections of browsers and programs: their number, and the time limit of a request."""
 
 import asyncio
 import socket
@@ -8,7 +8,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from .trust.headers import headers_of, new_nonce
 
-# A client that does not read for so long, or is not there any more, is disconnected.
+# A client that does not read for this time, or has vanished, is disconnected.
 UNREAD_MILLISECONDS: Final = 60_000
 TOO_MANY: Final = (
     b"The console has too many connections. Try again, or raise console_connections.\n"
@@ -23,7 +23,7 @@ NOT_HTTP: Final = b"This is not HTTP.\n"
 
 
 def plain_answer(status: str, content: bytes, *, tls: bool) -> bytes:
-    """A whole answer for connections that never get to the application, with every header."""
+    """A complete answer for connections that never reach the application, with every header."""
     lines = [f"HTTP/1.1 {status}".encode()]
     lines += [name + b": " + value for name, value in headers_of(new_nonce(), tls=tls)]
     lines += [
@@ -36,11 +36,11 @@ def plain_answer(status: str, content: bytes, *, tls: bool) -> bytes:
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """HTTP with a bounded number of connections, bounded headers and time for each request.
+    """HTTP with limits of connections, headers and the time of each request.
 
     Attributes:
-        most: connections at a time.
-        seconds: how long a request may take to come, its body included.
+        most: the maximum number of connections.
+        seconds: the time limit of a request, its body included.
     """
 
     most: ClassVar[int]
@@ -81,13 +81,13 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
-        # What comes after a refusal is not read.
+        # Bytes after a refusal are not read.
         if self.transport.is_closing():
             return
         begun = self._begun
         super().data_received(data)
         if self._in_head and self._begun == begun:
-            # The parser keeps what it has of a header to itself.
+            # The parser does not expose an incomplete header.
             self._head_bytes += len(data)
             if self._head_bytes > LARGEST_HEAD:
                 self._refuse("431 Request Header Fields Too Large", TOO_LONG)
@@ -126,7 +126,7 @@ def limited_protocol(most: int, seconds: float) -> type[asyncio.Protocol]:
 
 
 def _watch_reading(transport: Any) -> None:
-    """Let the kernel end a connection whose other side does not take what is sent."""
+    """Let the kernel end a connection whose peer does not read."""
     found = transport.get_extra_info("socket")
     if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MILLISECONDS)

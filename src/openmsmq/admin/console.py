@@ -1,4 +1,4 @@
-"""What everything in the console's process shares."""
+"""The shared state of the console's process."""
 
 import asyncio
 import time
@@ -15,12 +15,12 @@ from .sampler import Sampler
 from .settings import ConsoleSettings
 from .surroundings import Surroundings
 
-# How long the queue manager has to answer before it counts as not there.
+# The time after which a silent queue manager counts as unreachable.
 ANSWER_SECONDS: Final = 2.0
 
 
 class Service(Protocol):
-    """Something that runs as long as the console does."""
+    """A service that runs as long as the console does."""
 
     async def start(self) -> None: ...
 
@@ -28,7 +28,7 @@ class Service(Protocol):
 
 
 class Console:
-    """Settings, connections to the queue manager, and what runs beside the web application."""
+    """Settings, connections to the queue manager, and background services."""
 
     def __init__(self, settings: ConsoleSettings) -> None:
         self.settings = settings
@@ -39,13 +39,13 @@ class Console:
         self.services: Final[list[Service]] = [self.sampler, self.surroundings]
         if settings.definitions is not None:
             self.services.append(Drift(self, settings.definitions))
-        # What a reload reads again.
+        # Reload actions.
         self.reloads: Final[list[Callable[[], None]]] = []
         self._manager: QueueManager | None = None
         self._connecting = asyncio.Lock()
 
     async def manager(self) -> QueueManager:
-        """The console's own connection, shared by everything that acts for no person.
+        """The console's own connection, shared by all functions that act for no person.
 
         Raises:
             ConnectionLost: the queue manager does not answer.
@@ -56,7 +56,7 @@ class Console:
             return self._manager
 
     async def connect(self, *, act_for: str | None = None, reconnect: bool = False) -> QueueManager:
-        """A connection of its own; close it.
+        """A separate connection; close it.
 
         Args:
             act_for: the principal whose rights count on it.
@@ -79,7 +79,7 @@ class Console:
             await service.start()
 
     async def stop(self) -> None:
-        """End what runs, the last one first, and hang up."""
+        """Stop all services, the last one first, and close connections."""
         for service in reversed(self.services):
             await service.stop()
         manager, self._manager = self._manager, None

@@ -1,4 +1,4 @@
-"""Whether the queue manager is still as its definitions say."""
+"""Drift: differences between the queue manager and its definitions."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ from openmsmq.wire.errors import MsmqError
 if TYPE_CHECKING:
     from .console import Console
 
-# How often the file of definitions is compared with what there is.
+# The interval of comparisons with the file of definitions.
 COMPARE_SECONDS: Final = 60.0
 
 
@@ -37,7 +37,7 @@ class Drift:
             await asyncio.sleep(COMPARE_SECONDS)
 
     async def differences(self) -> int | None:
-        """How many definitions differ; None if that cannot be found out now."""
+        """The number of definitions that differ; None if unknown now."""
         try:
             text = self._file.read_text("utf-8")
             definitions = read_definitions(text, str(self._file))

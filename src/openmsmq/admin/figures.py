@@ -1,4 +1,4 @@
-"""Figures that pages show: the newest picture of the queue manager, and what happened lately."""
+"""Figures for pages: the newest picture of the queue manager, and the recent history."""
 
 import asyncio
 import math
@@ -13,14 +13,14 @@ from .history import QUEUE_COLUMNS, TOTAL_COLUMNS
 from .queue_info import QueueInfo, Shared
 
 FRESH_SECONDS: Final = 1.0
-# Labels and other properties of queues are asked for again after this time, or with a new queue.
+# Labels and other properties of queues are read again after this time, or with a new queue.
 PROPERTIES_SECONDS: Final = 10.0
 # Reasons and histories of outgoing queues.
 LINKS_SECONDS: Final = 2.0
-# How often the times to disk are noted, and how many are kept.
+# The interval of samples of the times to disk, and the number kept.
 DISK_STEP: Final = 15.0
 DISK_KEPT: Final = 1440
-# Range of a plot: which ring of totals and of queues, and how many of its values.
+# Range of a plot: the ring of totals and of queues, and the number of its values.
 SPANS: Final = {
     "5m": (0, 300, 0, 20),
     "1h": (1, 240, 0, 240),
@@ -29,28 +29,28 @@ SPANS: Final = {
 }
 SPAN_SECONDS: Final = {"5m": 300.0, "1h": 3600.0, "6h": 21_600.0, "24h": 86_400.0}
 _RECEIVED: Final = tuple(QUEUE_COLUMNS).index("received_per_second")
-# A small line has one of so many values.
+# The number of values of a small line.
 LINE_STEP: Final = 4
 _TOTALS: Final = tuple(TOTAL_COLUMNS)
 
 
 class QueueRates(NamedTuple):
-    """Messages a second of one queue; None where nothing is known."""
+    """Messages per second of one queue; None where unknown."""
 
     arriving: float | None
     leaving: float | None
 
 
 class Figures:
-    """What pages and plots show, from the one sampler of the console.
+    """Data for pages and plots, from the one sampler of the console.
 
-    When the queue manager does not answer, the last figures stay, with the time that they are of.
+    When the queue manager does not answer, the last figures stay, with their time.
 
     Attributes:
-        status: as `openmsmq status`; empty before the first sample.
+        status: as in `openmsmq status`; empty before the first sample.
         queues, outgoing: as the client lists them, with the newest counts; without empty journals,
             of which there is one for each queue.
-        generation: another one whenever queues were created or deleted.
+        generation: changes whenever queues are created or deleted.
         stale_since: the time of the figures, if the queue manager does not answer.
     """
 
@@ -65,29 +65,29 @@ class Figures:
         self.dead_letters: dict[str, dict[str, int]] = {}
         self.generation = 0
         self._numbers: dict[str, int] = {}
-        # The generation of the picture that they are of.
+        # The generation of their picture.
         self._pictured = -1
         self._listed = -PROPERTIES_SECONDS
         self._linked = -LINKS_SECONDS
         self._disk: deque[tuple[float, float, float]] = deque(maxlen=DISK_KEPT)
         self._flushes: list[int] = []
         self._lags: list[int] = []
-        # How late the event loop of the queue manager was, 99 of 100 times, in the last step.
+        # The 99th percentile of the delay of the queue manager's event loop, in the last step.
         self.lag_seconds = 0.0
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Note the times to disk from now on."""
+        """Start recording the times to disk."""
         self._task = asyncio.create_task(self._note_disk())
 
     async def stop(self) -> None:
-        """Stop noting."""
+        """Stop recording."""
         if self._task is not None:
             self._task.cancel()
 
     @property
     def disk_free(self) -> int:
-        """Bytes that are free on the disk of the store; 0 if that is not known."""
+        """Free bytes on the disk of the store; 0 if unknown."""
         return int(self._sampler.picture.head.get("process", {}).get("disk_free_bytes", 0))
 
     @property
@@ -98,14 +98,14 @@ class Figures:
 
     @property
     def dead_letter_classes(self) -> Counter[str]:
-        """Dead letters of both queues by the class that says why."""
+        """Dead letters of both queues by message class."""
         total: Counter[str] = Counter()
         for classes in self.dead_letters.values():
             total.update(classes)
         return total
 
     async def refresh(self) -> None:
-        """Make the figures no older than a second, if the queue manager answers."""
+        """Make the figures at most a second old, if the queue manager answers."""
         async with self._lock:
             self._sampler.look()
             picture = await self._sampler.fresh(FRESH_SECONDS)
@@ -123,7 +123,7 @@ class Figures:
             self._overlay()
 
     async def _list(self) -> None:
-        """Ask for what samples do not have: labels, reasons."""
+        """Read properties that samples do not have: labels, reasons."""
         picture = self._sampler.picture
         now = time.monotonic()
         generation = picture.generation
@@ -141,7 +141,7 @@ class Figures:
             self._linked = now
 
     async def _list_queues(self) -> None:
-        """Ask for the properties of all queues; they are put in the place of those before."""
+        """Read the properties of all queues; they replace the earlier ones."""
         manager = await self._console.manager()
         known = {info.path: info for info in self.queues}
         shared: Shared = {}
@@ -158,7 +158,7 @@ class Figures:
         self.queues = queues
 
     def _overlay(self) -> None:
-        """Put the newest counts over those of the list."""
+        """Apply the newest counts to the list."""
         picture = self._sampler.picture
         utc = picture.head["utc"]
         for info in self.queues:
@@ -177,7 +177,7 @@ class Figures:
         number = self._numbers.get(queue.casefold(), -1)
         now = self._sampler.history.queue_now(number, time.time())
         if now is None:
-            # A queue that never had anything has no history.
+            # A queue that was always empty has no history.
             return QueueRates(0.0, 0.0) if number >= 0 else QueueRates(None, None)
         _, *rates = (None if math.isnan(value) else round(value, 3) for value in now)
         return QueueRates(*rates)
@@ -188,12 +188,12 @@ class Figures:
         series = self._sampler.history.queue(number, 0, time.time())
         if series is None:
             return ()
-        # Always the same moments, so that the line does not change where nothing did.
+        # Fixed moments, so that the line does not change without changes of the queue.
         first = -(series.start // series.step) % LINE_STEP
         return tuple(_filled(series.columns[0][first::LINE_STEP]))
 
     def received(self, queue: str) -> int:
-        """How many messages of a queue were received in the last hour, about."""
+        """The approximate number of messages of a queue received in the last hour."""
         series = self._sampler.history.queue(
             self._numbers.get(queue.casefold(), -1), 0, time.time()
         )
@@ -203,7 +203,7 @@ class Figures:
         return round(sum(rate for rate in rates if not math.isnan(rate)) * series.step)
 
     def totals(self, span: str = "1h") -> dict[str, list[float]]:
-        """Columns of the totals, with `time`; from the first moment that something is known of."""
+        """Columns of the totals, with `time`; from the first known moment on."""
         ring, count, _, _ = SPANS[span]
         series = self._sampler.history.totals(ring, time.time())
         times = [float(series.start + at * series.step) for at in range(len(series.columns[0]))]
@@ -231,7 +231,7 @@ class Figures:
         return [times[-count:], *(column[-count:] for column in columns)]
 
     def queue_columns(self, queue: str, span: str) -> list[list[float]]:
-        """Columns of a plot of one queue: times, messages, arriving and received a second."""
+        """Columns of a plot of one queue: times, messages, arriving and received per second."""
         number = self._numbers.get(queue.casefold(), -1)
         _, _, ring, count = SPANS[span]
         series = self._sampler.history.queue(number, ring, time.time())
@@ -272,13 +272,13 @@ _COUNTS: Final = (
 
 
 def _since(before: list[int], counts: list[int]) -> tuple[list[int], list[int]]:
-    """The counts of a histogram, and how many came since those before."""
+    """The counts of a histogram, and their increase since the earlier ones."""
     then = before if len(before) == len(counts) else [0] * len(counts)
     return counts, [max(0, now - old) for now, old in zip(counts, then, strict=True)]
 
 
 def quantile(bounds: list[float], counts: list[int], part: float) -> float:
-    """A quantile of a histogram: the bound that so large a part is below; 0 without values."""
+    """A quantile of a histogram: the bound below which this part of it is; 0 without values."""
     total = sum(counts)
     below = 0
     for bound, count in zip([*bounds, bounds[-1]], counts, strict=True):
@@ -289,7 +289,7 @@ def quantile(bounds: list[float], counts: list[int], part: float) -> float:
 
 
 def _filled(values: list[float]) -> list[float]:
-    """Values with the one before in the place of those that are not known."""
+    """Values with unknown ones replaced by the one before."""
     filled: list[float] = []
     last = 0.0
     for value in values:

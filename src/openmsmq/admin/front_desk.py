@@ -1,4 +1,4 @@
-"""What pages and endpoints share: who may come in, and connections in their names."""
+"""The front desk of pages and endpoints: access control, and connections on behalf of users."""
 
 import asyncio
 import time
@@ -33,12 +33,12 @@ from .trust.tokens import Tokens
 
 T = TypeVar("T")
 
-# Connections to the queue manager, one for each principal; those not used for longest are closed.
+# The number of connections to the queue manager, one per principal; the longest unused is closed.
 MOST_CONNECTIONS: Final = 64
 
 
 class FrontDesk:
-    """Tokens, sessions, links, limits, the audit log, and connections that act for people."""
+    """Tokens, sessions, links, limits, the audit log, and connections on behalf of users."""
 
     def __init__(self, console: Console) -> None:
         settings = console.settings
@@ -61,17 +61,17 @@ class FrontDesk:
 
     @property
     def settings(self) -> ConsoleSettings:
-        """Those in force: a reload may bring others."""
+        """The current settings: a reload may change them."""
         return self.console.settings
 
     async def start(self) -> None:
-        """Listen for those who want a link, and watch the queue manager."""
+        """Listen for requests for a link, and watch the queue manager."""
         await self.links.start()
         await self.figures.start()
         await self.care.start()
 
     async def stop(self) -> None:
-        """Hang up."""
+        """Close all connections."""
         await self.care.stop()
         await self.links.stop()
         await self.figures.stop()
@@ -81,7 +81,7 @@ class FrontDesk:
         self._managers.clear()
 
     async def manager_for(self, person: Person) -> QueueManager:
-        """A connection on which the queue manager decides as for this person.
+        """A connection on which the queue manager checks the rights of this person.
 
         Raises:
             ConnectionLost: the queue manager does not answer.
@@ -98,7 +98,7 @@ class FrontDesk:
             return manager
 
     async def check_principal(self, principal: str) -> None:
-        """Refuse a principal that the queue manager does not know.
+        """Refuse a principal unknown to the queue manager.
 
         Raises:
             Problem: 422.
@@ -124,7 +124,7 @@ class FrontDesk:
     async def answered(self, work: Awaitable[T]) -> T:
         """The result of work that waits for the queue manager, as long as it answers the sampler.
 
-        Long work goes on while there are samples; a queue manager that hangs is not waited for.
+        Long work continues while samples arrive; it is abandoned when the queue manager hangs.
 
         Raises:
             ConnectionLost: the queue manager does not answer.
@@ -150,25 +150,25 @@ class FrontDesk:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever asks for a page or an endpoint."""
+    """The person who asks for a page or an endpoint."""
 
     desk: FrontDesk
     person: Person
     session: Session | None = None
 
     def is_in(self) -> bool:
-        """Whether the session or the token that let the caller in still does."""
+        """Whether the session or the token of the caller is still valid."""
         desk, session = self.desk, self.session
         try:
             if session is None:
                 return desk.tokens.vouches_for(self.person, datetime.now(UTC))
             return desk.sessions.find(session.key, time.monotonic(), background=True) is session
         except ConfigError:
-            # Nobody can tell.
+            # Unknown.
             return False
 
     async def manager(self) -> QueueManager:
-        """The queue manager, as it is for this person."""
+        """The queue manager, with the rights of this person."""
         return await self.desk.manager_for(self.person)
 
     async def seen(self) -> list[QueueInfo]:
@@ -181,10 +181,10 @@ class Caller:
         return [name for name in queues if name.partition(";")[0].casefold() in hidden]
 
     def need(self, role: Role, *, what: str = "This") -> None:
-        """Refuse what the role does not include.
+        """Refuse an action that the role does not include.
 
         Raises:
-            Problem: 403, which says what is missing and who can give it.
+            Problem: 403, with the missing role and who can grant it.
         """
         if self.person.role < role:
             raise Problem(
@@ -197,7 +197,7 @@ class Caller:
             )
 
     def need_queue(self, queue: str) -> None:
-        """Refuse a queue that the token does not name.
+        """Refuse a queue that is not in the token.
 
         Raises:
             Problem: 403.
@@ -213,7 +213,7 @@ class Caller:
             )
 
     def need_every_queue(self) -> None:
-        """Refuse what is about the whole queue manager to a token for some queues.
+        """Refuse functions of the whole queue manager to a token for some queues.
 
         Raises:
             Problem: 403.

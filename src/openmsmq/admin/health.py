@@ -33,7 +33,7 @@ def health_routes(console: Console) -> Sequence[BaseRoute]:
 
 
 def answer(request: Request, checks: list[Check]) -> Response:
-    """`ok`, or the names of the checks that failed; why, only for those who have signed in."""
+    """`ok`, or the names of the failed checks; the reasons only after signing in."""
     failed = [check for check in checks if not check.passed]
     known = request.scope.get("state", {}).get("person") is not None
     lines = [f"{check.name}: {check.detail}" if known else check.name for check in failed]

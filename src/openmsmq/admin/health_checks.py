@@ -1,4 +1,4 @@
-"""Whether a queue manager is well: the same for `/readyz` and `openmsmq health`."""
+"""Health checks of a queue manager: the same for `/readyz` and `openmsmq health`."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -8,11 +8,11 @@ READY: Final = "ready"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that must be so.
+    """One condition of health.
 
     Attributes:
-        name: a word for it, which programs may know.
-        detail: what is wrong, for people; empty if nothing is.
+        name: its name for programs.
+        detail: the fault, for users; empty if there is none.
     """
 
     name: str
@@ -29,7 +29,7 @@ def no_answer(reason: str) -> list[Check]:
 
 
 def ready_checks(status: dict[str, Any]) -> list[Check]:
-    """Whether it is ready, takes messages and listens, from what `status` says."""
+    """Whether it is ready, takes messages and listens, from its `status`."""
     state = status["state"]
     faults = {name: text for name, text in status["faults"].items() if name != "console"}
     listening = "; ".join(f"{name}: {text}" for name, text in faults.items())

@@ -1,4 +1,4 @@
-"""What happened lately: totals for two days, queues for one, in bounded memory and in a file."""
+"""The recent history: totals for two days, queues for one, in bounded memory and in a file."""
 
 import os
 from collections import OrderedDict
@@ -10,11 +10,11 @@ import msgspec
 from .picture import Picture, QueuePicture
 from .ring import Ring, Series
 
-# Step in seconds, and how many.
+# Step in seconds, and number of steps.
 TOTAL_RINGS: Final = ((1, 900), (15, 1440), (120, 1440))
 QUEUE_RINGS: Final = ((15, 240), (300, 288))
 MAX_BYTES: Final = 64 * 1024 * 1024
-# What a queue costs beside its values, about.
+# The approximate size of a queue besides its values.
 OVERHEAD_BYTES: Final = 900
 FORMAT: Final = 3
 
@@ -68,7 +68,7 @@ def _rings(shapes: tuple[tuple[int, int], ...], rates: tuple[bool, ...]) -> tupl
 
 
 def _oldest_age(picture: Picture, utc: float) -> float:
-    """How long the oldest message of all queues has waited; 0 without one."""
+    """The age of the oldest message of all queues; 0 without one."""
     arrived = picture.columns.get("oldest_arrived", ())
     queues = (queue for queue in picture.queues.values() if queue.kind == "queue")
     oldest = min((arrived[queue.row] for queue in queues if arrived[queue.row]), default=utc)
@@ -79,7 +79,7 @@ class History:
     """The history of one queue manager.
 
     Args:
-        file: keeps it over a restart; None: nothing does.
+        file: the file that keeps it over a restart; None for no file.
     """
 
     def __init__(self, file: Path | None, max_bytes: int = MAX_BYTES) -> None:
@@ -91,18 +91,18 @@ class History:
         self._queues: OrderedDict[int, _QueueHistory] = OrderedDict()
         # The last values of both counters: of totals under -1.
         self._seen: dict[int, tuple[float, float]] = {}
-        # When the last sample was taken.
+        # The time of the last sample.
         self._sampled = 0.0
         self.memory = sum(ring.memory for ring in self._totals)
 
     def add(self, picture: Picture, utc: float) -> None:
-        """Take over what a sample brought."""
+        """Add a sample."""
         status = picture.head["status"]
         if status["guid"] != self._guid:
             self._forget()
             self._guid = status["guid"]
         if picture.head["complete"]:
-            # Counters may have begun again.
+            # Counters may have been reset.
             self._seen.clear()
             for number in self._queues.keys() - picture.queues.keys():
                 self._drop(number)
@@ -127,7 +127,7 @@ class History:
         self._sampled = utc
 
     def interrupt(self) -> None:
-        """The clock was set: nothing is known of the time between its old and its new moment."""
+        """The clock was set: the time between its old and its new moment is unknown."""
         for ring in self._totals:
             ring.interrupt()
         for history in self._queues.values():
@@ -137,7 +137,7 @@ class History:
     def _rates(self, number: int, utc: float, arrived: float, received: float) -> tuple[float, ...]:
         before = self._seen.get(number)
         self._seen[number] = (arrived, received)
-        # What did not change was so at the last sample, too.
+        # An unchanged value was the same at the last sample, too.
         seconds = utc - self._sampled
         if before is None or seconds <= 0:
             return 0.0, 0.0
@@ -156,7 +156,7 @@ class History:
             history = None
         rates = self._rates(number, utc, *counted)
         if history is None:
-            # A queue that never had anything needs no history.
+            # A queue that was always empty needs no history.
             if not messages and not any(counted):
                 return
             history = _QueueHistory(queue.path, _rings(QUEUE_RINGS, _QUEUE_RATES))
@@ -178,7 +178,7 @@ class History:
             self.memory -= history.memory
 
     def _forget(self) -> None:
-        """Another queue manager: nothing of the first one counts."""
+        """Another queue manager: drop all data of the first one."""
         if self._guid:
             self._totals = _rings(TOTAL_RINGS, _TOTAL_RATES)
             for number in list(self._queues):
@@ -192,16 +192,16 @@ class History:
         return self._totals[ring].series(utc)
 
     def queue(self, number: int, ring: int, utc: float) -> Series | None:
-        """A queue in one of the resolutions, `QUEUE_RINGS`; None if nothing is known of it."""
+        """A queue in one of the resolutions, `QUEUE_RINGS`; None if unknown."""
         history = self._queues.get(number)
         return None if history is None else history.rings[ring].series(utc)
 
     def queue_now(self, number: int, utc: float) -> list[float] | None:
-        """A queue at this moment, in the finest resolution; None if nothing is known of it."""
+        """A queue at this moment, in the finest resolution; None if unknown."""
         history = self._queues.get(number)
         return None if history is None else history.rings[0].newest(utc)
 
-    # Over a restart
+    # Persistence
 
     def load(self) -> None:
         """Read the file; one that is missing or of another form counts as empty."""
@@ -227,7 +227,7 @@ class History:
                 self.memory += history.memory
 
     def save(self) -> None:
-        """Write the file; it appears whole. A full disk costs the history only."""
+        """Write the file atomically. A full disk loses the history only."""
         if self._file is None or not self._guid:
             return
         queues = [

@@ -1,4 +1,4 @@
-"""What the console counts of itself."""
+"""Counters of the console."""
 
 import time
 from bisect import bisect_left
@@ -13,7 +13,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-# The first words of paths that are told apart; all others are counted together.
+# The first words of paths that are counted separately; all others are counted together.
 ROUTES: Final = frozenset(
     ("api", "audit", "healthz", "jobs", "live", "metrics", "outgoing", "queues", "readyz", "static")
 )
@@ -24,12 +24,12 @@ class ConsoleMeters:
 
     Attributes:
         requests: by route and status.
-        request_seconds: how many requests each bucket of `REQUEST_BOUNDS` has; one more for all
-            that took longer.
+        request_seconds: the number of requests in each bucket of `REQUEST_BOUNDS`; one more for all
+            slower ones.
         sign_ins: by result.
         streams: how many live streams are open.
-        jobs: tells how many jobs there are by state.
-        drift: how many definitions differ from what there is; None if nobody has looked.
+        jobs: returns the number of jobs by state.
+        drift: the number of definitions that differ; None if it was never computed.
     """
 
     def __init__(self) -> None:

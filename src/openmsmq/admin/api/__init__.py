@@ -1,5 +1,5 @@
-"""The HTTP API: functions on queues and messages, and one table of endpoints over them.
+"""The HTTP API: functions on queues and messages, and one table of endpoints for them.
 
-`table.ENDPOINTS` says for each endpoint its method, path, types, role and words; `application`
+`table.ENDPOINTS` has the method, path, types, role and words of each endpoint; `application`
 makes routes and checks from it, `document` the OpenAPI document. Pages call the same functions.
 """

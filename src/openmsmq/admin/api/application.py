@@ -26,19 +26,19 @@ from .repeats import KEPT_KEYS, Repeats, request_key
 from .table import ENDPOINTS, PREFIX, Endpoint
 from .watching import LAST_EVENT, EventsQuery
 
-# What a request is about if its path does not say it: the first of these that it has.
+# The target of a request without one in its path: the first of these that it has.
 TARGETS: Final = ("name", "file", "target", "principal", "url")
-# Never in the audit log, or in fields of their own there.
+# Not in the audit log, or in other fields there.
 NOT_NOTED: Final = ("text", "lookup_ids", "where", "filter")
 MESSAGE_BODIES: Final = (MessageToSend, CopyToSend)
 ONE_MESSAGE: Final = ("send_message", "send_copy", "receive_message")
-# How jobs that have ended are in the audit log, like everything else there.
+# The results of ended jobs in the audit log, like all others there.
 AUDIT_WORDS: Final = {"finished": "done"}
 SESSION_COOKIES: Final = {cookie_name(tls=tls) for tls in (False, True)}
 
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The query or body of an endpoint that takes none."""
+    """The query or body of an endpoint without one."""
 
 
 class Api:
@@ -115,11 +115,11 @@ class Api:
         arguments: list[Any],
         content: bytes,
     ) -> Response:
-        """Change something; a repeated request with the same Idempotency-Key does so once."""
+        """Make a change; a repeated request with the same Idempotency-Key has one effect."""
         key = request_key(request, caller.person, content)
         if key is None:
             return await self._change(caller, endpoint, arguments)
-        # If there is no queue manager, nothing is begun and the same key can be used again.
+        # Without a queue manager, nothing is begun and the same key can be used again.
         await self._desk.answered((await caller.manager()).status())
         before = self._repeats.answer(key)
         if before is not None:
@@ -135,7 +135,7 @@ class Api:
     async def _change(
         self, caller: Caller, endpoint: Endpoint, arguments: list[Any], *, key: str = ""
     ) -> Response:
-        """Change something, noted in the audit log before and after."""
+        """Make a change, recorded in the audit log before and after."""
         audit, names = self._desk.audit, arguments[: len(endpoint.names)]
         asked = [each for each in arguments[len(names) :] if not isinstance(each, bytes)]
         entry = audit.begin(
@@ -163,7 +163,7 @@ class Api:
         return answer(endpoint, result, {})
 
     def _note_job(self, entry: Entry, job: JobRecord) -> None:
-        """Note how a job is, and if it still runs, again when it has ended."""
+        """Record the state of a job, and if it still runs, again when it has ended."""
         entry = msgspec.structs.replace(entry, job=job.id)
         audit = self._desk.audit
         if job.state != "running":
@@ -179,7 +179,7 @@ class Api:
 
 
 def count_of(endpoint: Endpoint, result: Any) -> int | None:
-    """How many messages or definitions a change was about, where that is known."""
+    """The number of messages or definitions of a change, where known."""
     if isinstance(result, (Counted, Changes)):
         return result.count
     if isinstance(result, Undone):
@@ -188,7 +188,7 @@ def count_of(endpoint: Endpoint, result: Any) -> int | None:
 
 
 def target_of(names: list[str], asked: list[Any]) -> str:
-    """What a change is about, with everything that the request says but what messages have."""
+    """The target of a change, with all fields of the request but contents of messages."""
     words = list(names)
     for each in asked:
         if not words:
@@ -205,7 +205,7 @@ def target_of(names: list[str], asked: list[Any]) -> str:
 
 
 def _which(body: Any) -> str:
-    """Which messages a request is about; never their bodies."""
+    """The messages of a request, described without their bodies."""
     ids = getattr(body, "lookup_ids", None)
     if ids:
         return ", ".join(ids[:20]) + (" …" if len(ids) > 20 else "")
@@ -222,11 +222,11 @@ def _which(body: Any) -> str:
 def read_arguments(
     request: Request, endpoint: Endpoint, names: dict[str, str], content: bytes
 ) -> list[Any]:
-    """What an endpoint is called with: names of the path, the query, the body.
+    """The arguments of an endpoint: names of the path, the query, the body.
 
     Raises:
-        Problem: 400, something does not fit, or is there although the endpoint takes none: a filter
-            or `dry_run` that is ignored would do more than was meant.
+        Problem: 400, an argument is invalid, or not taken by the endpoint: a filter
+            or `dry_run` that is ignored would change more than intended.
     """
     arguments: list[Any] = [names[name] for name in endpoint.names]
     if endpoint.query is not None:
@@ -246,12 +246,12 @@ def read_query(request: Request, kind: Any) -> Any:
     """The query of a request.
 
     Raises:
-        Problem: 400, a parameter is unknown or does not fit.
+        Problem: 400, a parameter is unknown or invalid.
     """
     known = kind.__struct_fields__
     values: dict[str, Any] = dict(request.query_params)
     if kind is EventsQuery and (last := request.headers.get(LAST_EVENT)):
-        # A client whose connection broke asks again with the address that it began with.
+        # A client whose connection broke repeats the address of its first request.
         values["after"] = last
     for field in msgspec.structs.fields(kind):
         if field.name in values and get_origin(field.type) is list:
@@ -272,10 +272,10 @@ def read_query(request: Request, kind: Any) -> Any:
 
 
 def narrowed(result: Any, fields: str) -> dict[str, Any]:
-    """A list whose entries have some of their properties only, named with commas between them.
+    """A list whose entries have only the named properties, separated by commas.
 
     Raises:
-        Problem: 400, the answer is no list, or its entries have no such property.
+        Problem: 400, the answer is not a list, or its entries have no such property.
     """
     lists = {
         field.name: get_args(field.type)[0]
@@ -304,7 +304,7 @@ def narrowed(result: Any, fields: str) -> dict[str, Any]:
 
 
 def _properties(kind: Any, entries: list[dict[str, Any]]) -> Collection[str] | None:
-    """What entries of a list may have; None if they have no type and there are none."""
+    """The properties of entries of a list; None if they have no type and there are none."""
     if kind in RECORDS:
         return dict.fromkeys(name for entry in entries for name in entry) if entries else None
     properties: tuple[str, ...] = kind.__struct_fields__
@@ -315,7 +315,7 @@ def read_body(content: bytes, kind: Any) -> Any:
     """The body of a request.
 
     Raises:
-        Problem: 400, it is no JSON or does not fit.
+        Problem: 400, it is not JSON or invalid.
     """
     try:
         return msgspec.json.decode(content or b"{}", type=kind)
@@ -327,13 +327,13 @@ def read_body(content: bytes, kind: Any) -> Any:
 
 
 def _fault(error: msgspec.ValidationError, kind: Any) -> str:
-    """What does not fit, and where."""
+    """The error, and its place."""
     reason, place = reason_and_place(error, kind)
     return f"{reason} - at `{place}`" if place else reason
 
 
 def answer(endpoint: Endpoint, result: Any, names: dict[str, str]) -> Response:
-    """The answer with a result; a download is named from digits of the path."""
+    """The answer with a result; a download is named after digits of the path."""
     if endpoint.result is None:
         return Response(status_code=204)
     if endpoint.result is bytes:

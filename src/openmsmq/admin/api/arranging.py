@@ -1,4 +1,4 @@
-"""Lists that are short enough to be gathered whole: filter, order, part by part."""
+"""Lists that are short enough to be built completely: filter, order, part by part."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -8,7 +8,7 @@ import msgspec
 from openmsmq.admin.trust.problems import Problem
 
 LARGEST_LIST: Final = 10_000
-# What tells entries apart: the first of these of which an entry has all.
+# The identity of entries: the first of these of which an entry has all.
 KEYS: Final = (
     ("lookup_id",),
     ("protocol", "id"),
@@ -49,17 +49,17 @@ class ListQuery(PartQuery, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def key_of(entry: Any) -> str:
-    """What tells an entry apart."""
+    """The identity of an entry."""
     values = _values(entry)
     names = next((names for names in KEYS if all(name in values for name in names)), ())
     return " ".join(str(values[name]) for name in names)
 
 
 def arranged(result: T, field: str, query: ListQuery, key: Callable[[Any], str] = key_of) -> T:
-    """A list with the entries that were asked for, in their order.
+    """A list with the requested entries, in order.
 
     Raises:
-        Problem: 400, it cannot be sorted so; 409, the entry to go on after is gone.
+        Problem: 400, the sort property is invalid; 409, the entry to continue after is gone.
     """
     needle = query.filter.casefold()
     if needle:
@@ -90,7 +90,7 @@ def part_of(result: T, field: str, query: PartQuery, key: Callable[[Any], str] =
 
 
 def list_changed(after: str) -> Problem:
-    """A list cannot be continued: what it would go on after is gone."""
+    """A list cannot be continued: the entry to continue after is gone."""
     return Problem(
         409,
         f"{after} is not in the list any more.",
@@ -104,15 +104,15 @@ def _values(entry: Any) -> dict[str, Any]:
 
 
 def text_of(entry: Any) -> str:
-    """The properties of an entry that filters look at, in small letters."""
+    """The properties of an entry that filters search, in lower case."""
     return "\n".join(str(value) for value in _values(entry).values()).casefold()
 
 
 def sorted_entries(entries: list[Any], sort: str) -> list[Any]:
-    """Entries in the order of a property; `-` in front turns it.
+    """Entries in the order of a property; `-` before it reverses the order.
 
     Raises:
-        Problem: 400, they cannot be sorted so.
+        Problem: 400, the sort property is invalid.
     """
     name = sort.removeprefix("-")
     if any(name not in _values(entry) for entry in entries):

@@ -66,7 +66,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 @cache
 def openapi_document() -> dict[str, Any]:
-    """The document that `/api/v1/openapi.json` answers with."""
+    """The document at `/api/v1/openapi.json`."""
     types: list[type[msgspec.Struct]] = [Failure]
     for endpoint in ENDPOINTS:
         types += [
@@ -108,7 +108,7 @@ def openapi_document() -> dict[str, Any]:
 
 
 def words_of(text: str) -> tuple[str, dict[str, str]]:
-    """What a docstring says of a type, and of each of its attributes."""
+    """The descriptions of a type and of its attributes in a docstring."""
     about, _, attributes = inspect.cleandoc(text).partition("\nAttributes:\n")
     words: dict[str, str] = {}
     names: list[str] = []
@@ -122,11 +122,11 @@ def words_of(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _describe(schema: dict[str, Any]) -> None:
-    """Put what a type says of its attributes beside each of them."""
+    """Copy the descriptions of a type's attributes to the attributes."""
     schema["description"], words = words_of(schema.get("description", ""))
     for name, text in words.items():
         if name in schema["properties"]:
-            # Copies: a reference may stand in many places.
+            # Copies: a reference may be used in many places.
             schema["properties"][name] = {**schema["properties"][name], "description": text}
 
 
@@ -230,7 +230,7 @@ def _result_schema(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _narrowed_schema(endpoint: Endpoint) -> dict[str, Any]:
-    """A list whose entries have only the properties that `fields` names."""
+    """A list whose entries have only the properties named in `fields`."""
     _, components = msgspec.json.schema_components([endpoint.result], ref_template=_REFERENCE)
     for each in components.values():
         _describe(each)

@@ -9,7 +9,7 @@ import msgspec
 from openmsmq.admin.trust.person import Role
 
 READER, OPERATOR, ADMINISTRATOR = Role
-# Entries of lists that are as the queue manager has them.
+# Entries of lists in the form of the queue manager.
 RECORDS = (dict[str, Any],)
 
 
@@ -18,18 +18,18 @@ class Endpoint:
     """One endpoint.
 
     Args:
-        call: takes the caller, the segments of the path, then the query, then the body.
+        call: has the parameters caller, segments of the path, then the query, then the body.
         result: the type of the answer; `bytes` is a download, None no content.
-        query, body: types that a request is checked against.
+        query, body: types of the checks of a request.
         group: heading of the reference.
-        command: the command that does the same, or why there is none.
-        page: the page that shows or does the same, or why there is none.
+        command: the command with the same function, or why there is none.
+        page: the page with the same function, or why there is none.
         bodies: whether the answer has bodies, so that the token must include them.
-        whole: whether it is about the whole queue manager, so that a token for some queues is not
+        whole: whether it concerns the whole queue manager, so that a token for some queues is not
             enough.
-        stream: the type of an answer that goes on; the call makes an iterator of its bytes then.
-        dry: whether it only tells what another endpoint would do.
-        file: what a download is called, with the segments of the path that have digits only.
+        stream: the type of an unending answer; the call then returns an iterator of its bytes.
+        dry: whether it only reports what another endpoint would do.
+        file: the file name of a download, with the segments of the path that have digits only.
     """
 
     method: str
@@ -51,7 +51,7 @@ class Endpoint:
 
     @property
     def words(self) -> str:
-        """What it does: the first line of the function that does it."""
+        """The description: the first line of the docstring of its function."""
         return (self.call.__doc__ or "").strip().partition("\n")[0]
 
     @property
@@ -61,7 +61,7 @@ class Endpoint:
 
     @property
     def entries(self) -> str:
-        """The field of the answer that has its entries, if it is a list."""
+        """The field with the entries of the answer, if it is a list."""
         if not (isinstance(self.result, type) and issubclass(self.result, msgspec.Struct)):
             return ""
         first = msgspec.structs.fields(self.result)[0]
@@ -92,7 +92,7 @@ def post(path: str, name: str, call: Any, result: Any, **more: Any) -> Endpoint:
 
 
 def is_entry(kind: Any) -> bool:
-    """Whether a list of this type is one whose entries have properties."""
+    """Whether this is the type of a list whose entries have properties."""
     return kind in RECORDS or (isinstance(kind, type) and issubclass(kind, msgspec.Struct))
 
 

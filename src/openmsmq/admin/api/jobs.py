@@ -126,7 +126,7 @@ class Undone(msgspec.Struct, frozen=True):
 
 
 def spec_of(caller: Caller, body: JobToBegin) -> JobSpec:
-    """The job that a request describes."""
+    """The job specified in a request."""
     for name in (*body.sources, *([body.target] if body.target else [])):
         caller.need_queue(name)
     condition = condition_of(body.where)
@@ -146,7 +146,7 @@ def spec_of(caller: Caller, body: JobToBegin) -> JobSpec:
 
 
 def _place_of(name: str) -> str:
-    """The name that opens a queue; format names, as of outgoing queues, stay as they are."""
+    """The name that opens a queue; format names, as of outgoing queues, are unchanged."""
     if name.startswith("system$;"):
         return ";" + name.partition(";")[2].lower()
     return name if "=" in name else full_name(name)
@@ -200,7 +200,7 @@ async def list_jobs(caller: Caller) -> JobList:
 
 
 def _queues_of(job: Job) -> list[str]:
-    """The queues that a job is about: where messages come from and where they go to."""
+    """The queues of a job: sources and targets."""
     spec = job.spec
     return [_short(name) for name in (*spec.sources, *([spec.target] if spec.target else []))]
 
@@ -216,10 +216,10 @@ async def _job(caller: Caller, identifier: str) -> Job:
 
 
 async def _need_to_peek(caller: Caller, job: Job) -> None:
-    """Refuse what a job knows of messages to those who may not look at them in their queue.
+    """Refuse a job's information about messages to callers who may not peek at their queue.
 
     Raises:
-        AccessDenied: somebody else began it, and the caller may not peek.
+        AccessDenied: another user began it, and the caller may not peek.
     """
     if caller.desk.care.owner(job).principal == caller.person.principal:
         return
@@ -278,7 +278,7 @@ async def job_results(caller: Caller, job: str, query: ResultsQuery) -> JobResul
     total = len(found.messages)
     start = min(number(query.after, "after") if query.after else 0, total)
     needle = query.filter.casefold()
-    # Sorted, what follows a place may be anywhere in the plan.
+    # Sorted, the entries after a place may be anywhere in the plan.
     numbered = enumerate(
         (_result(*each) for each in islice(found.results(), 0 if query.sort else start, None)),
         1 if query.sort else start + 1,
@@ -309,10 +309,10 @@ def _result(message: PlannedMessage, result: Result | None) -> JobResult:
 def _sorted_after(
     chosen: list[tuple[int, JobResult]], sort: str, start: int
 ) -> Iterator[tuple[int, JobResult]]:
-    """Results in an order, those after the one with a place in the plan.
+    """Results in an order, after the one with a place in the plan.
 
     Raises:
-        Problem: 400, they cannot be sorted so; 409, that one does not match any more.
+        Problem: 400, the sort property is invalid; 409, that result no longer matches.
     """
     places = {id(each): place for place, each in chosen}
     ordered = [(places[id(each)], each) for each in sorted_entries([e for _, e in chosen], sort)]
@@ -397,7 +397,7 @@ async def load_messages(caller: Caller, query: LoadQuery, content: bytes) -> Job
             return await _dry_run(caller, spec, "load", [], query.target)
         job = await care.begin(caller.person, spec)
     except ConfigError as exc:
-        # The answer does not say where the file is kept.
+        # The answer does not reveal the place of the file.
         detail = exc.detail.replace(str(file), "the file")
         raise Problem(422, detail, remedy="Export messages as .omq, or save them again.") from exc
     finally:

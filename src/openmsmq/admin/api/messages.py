@@ -25,11 +25,11 @@ from .queues import Counted, full_name
 LARGEST_PAGE: Final = 1_000
 # Digits of the largest number of 64 bits.
 LONGEST_NUMBER: Final = 20
-# A request with a filter looks at so many parts of a queue at most.
+# The number of parts of a queue that a request with a filter searches.
 MOST_PARTS: Final = 20
-# Where messages are that an operator has removed; they can be put back from there.
+# The subqueue of messages removed by an operator; they can be put back from there.
 REMOVED: Final = ";removed"
-# Properties that tell what is in a body.
+# Properties that reveal the contents of a body.
 OF_BODIES: Final = ("body", "extension", "soap_envelope", "compound_message")
 
 
@@ -112,7 +112,7 @@ class MessagesToRemove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 def need_to_read(caller: Caller, condition: Condition | None) -> None:
-    """Refuse filters on bodies to those who may not see bodies.
+    """Refuse filters on bodies to users who may not see bodies.
 
     Raises:
         Problem: 403.
@@ -363,7 +363,7 @@ async def remove_messages(caller: Caller, queue: str, body: MessagesToRemove) ->
     await (await caller.manager()).flush()
     if refused is not None and not removed:
         raise refused
-    # Some may be gone or locked: the others are removed, and counted.
+    # Some may be deleted or locked: the others are removed, and counted.
     return Counted(removed)
 
 

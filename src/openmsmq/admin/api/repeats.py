@@ -1,4 +1,4 @@
-"""Requests with an Idempotency-Key, of which each takes effect once."""
+"""Requests with an Idempotency-Key: each has an effect once."""
 
 import hashlib
 import time
@@ -16,31 +16,31 @@ from openmsmq.admin.trust.person import Person
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.wire.codes.hresult import Hresult
 
-# Keys are known this long, so many at most; of the answers, those that fit.
+# Keys are known this long, up to this number; answers are kept as long as they fit.
 KEPT_SECONDS: Final = 3600.0
 KEPT_KEYS: Final = 10_000
 KEPT_BYTES: Final = 16 * 1024 * 1024
 LONGEST_KEY: Final = 200
 _DIGITS: Final = 32
-# Results in the audit log that leave open whether the change was made.
+# Results in the audit log from which it is unknown whether the change was made.
 _UNCERTAIN: Final = ("begun", "failed", Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE.name)
 _DONE: Final = ("done", "dry run")
 
 
 class RequestKey(NamedTuple):
-    """A key with its sender, and the request that it stands for, as digests."""
+    """A key with its sender, and the request that it identifies, as digests."""
 
     key: str
     request: str
 
     @property
     def text(self) -> str:
-        """As the audit log has it."""
+        """The form in the audit log."""
         return f"{self.key}-{self.request}"
 
 
 class _Kept(msgspec.Struct):
-    """What is known of a request: `running`, `done` or `uncertain`."""
+    """The state of a request: `running`, `done` or `uncertain`."""
 
     then: float
     request: str
@@ -73,8 +73,8 @@ def _digest(data: bytes) -> str:
 class Repeats:
     """The keys of the last hour with the answers to their requests.
 
-    Answers are in memory only, because they may have bodies or a new token. That a request was made
-    is in the audit log too, so that it takes effect once although the console was started again.
+    Answers are in memory only, because they may have bodies or a new token. The request itself
+    is in the audit log too, so that it takes effect once even when the console was restarted.
 
     Args:
         noted: entries of the audit log that have a key, the oldest first.
@@ -88,17 +88,17 @@ class Repeats:
             key, _, request = entry.key.partition("-")
             self._kept.pop(key, None)
             age = (utc - datetime.fromisoformat(entry.time)).total_seconds()
-            # A job that there is was begun, whatever became of it.
+            # An existing job was begun, whatever its result.
             done = entry.result in _DONE or entry.job != ""
             if age < KEPT_SECONDS and (done or entry.result in _UNCERTAIN):
                 state = "done" if done else "uncertain"
                 self._kept[key] = _Kept(now - max(age, 0.0), request, state)
 
     def answer(self, key: RequestKey) -> Response | None:
-        """The answer that the request had before; None if it is the first one, which now runs.
+        """The earlier answer to the request; None if it is the first one, which now runs.
 
         Raises:
-            Problem: 422, the key stands for another request; 409, there is no answer to give.
+            Problem: 422, the key belongs to another request; 409, there is no answer.
         """
         now = time.monotonic()
         while self._kept and next(iter(self._kept.values())).then < now - KEPT_SECONDS:
@@ -138,7 +138,7 @@ class Repeats:
             self._drop_answer(other)
 
     def failed(self, key: RequestKey, error: BaseException) -> None:
-        """A request that was refused may be made again, unless it may be done all the same."""
+        """A refused request may be repeated, unless it may have been carried out nevertheless."""
         if isinstance(error, Problem) and error.record.name not in _UNCERTAIN:
             self._forget(key.key)
         elif (kept := self._kept.get(key.key)) is not None:

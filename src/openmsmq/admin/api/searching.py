@@ -26,7 +26,7 @@ from .messages import need_to_read, number
 
 MOST_RESULTS: Final = 1_000
 LONGEST_SEARCH: Final = 30.0
-# Blocks that wait to be sent; the search waits while there are more.
+# The limit of unsent blocks; the search waits while there are more.
 MOST_WAITING: Final = 4
 
 
@@ -90,7 +90,7 @@ class SearchPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def condition_of(where: str | dict[str, Any] | None) -> Condition | None:
-    """A filter of people or programs.
+    """A filter of users or programs.
 
     Raises:
         FilterError: the filter is invalid.
@@ -109,7 +109,7 @@ def search_condition(query: SearchQuery) -> Condition | None:
 def with_text(
     condition: Condition | None, text: str, operator: str = "~", *, bodies: bool = True
 ) -> Condition | None:
-    """A filter that holds where another one does and the label or the body has a text."""
+    """A filter that matches where another one does and the label or the body has a text."""
     if not text:
         return condition
     names = ("label", "body") if bodies else ("label",)
@@ -120,7 +120,7 @@ def with_text(
 
 
 def _checked(caller: Caller, query: SearchQuery) -> Condition | None:
-    """The filter of a search that may run now; give its slot back when it has ended.
+    """The filter of a search that may run now; release its slot when it has ended.
 
     Raises:
         Problem: it may not run.
@@ -140,7 +140,7 @@ def _checked(caller: Caller, query: SearchQuery) -> Condition | None:
 
 
 def _places(caller: Caller, manager: QueueManager, patterns: list[str]) -> list[Place]:
-    """The places that somebody may look in; a token for some queues has no outgoing queues."""
+    """The places that a person may search; a token for some queues has no outgoing queues."""
     person = caller.person
     folded = [pattern.lower() for pattern in patterns or ["*"]]
     return [
@@ -155,17 +155,17 @@ def _places(caller: Caller, manager: QueueManager, patterns: list[str]) -> list[
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """Whether a place has a name that fits, with or without the computer."""
+    """Whether the name of a place matches, with or without the computer."""
     return any(fnmatchcase(each.lower(), pattern) for each in (name, place_name(name)))
 
 
 def _places_after(
     caller: Caller, manager: QueueManager, query: SearchQuery
 ) -> tuple[list[Place], int]:
-    """The places that are left to look in, and behind which message of the first one.
+    """The remaining places, and the message in the first one after which to continue.
 
     Raises:
-        Problem: 400, that cannot be read; 409, the place is gone.
+        Problem: 400, it is invalid; 409, the place is gone.
     """
     places = _places(caller, manager, query.queues)
     if not query.after:
@@ -179,7 +179,7 @@ def _places_after(
 
 
 def after_hit(hit: SearchHit) -> str:
-    """What continues a search behind a message."""
+    """The value that continues a search after a message."""
     return f"{hit.message.lookup_id} {hit.queue}"
 
 
@@ -245,7 +245,7 @@ async def stream_search(caller: Caller, query: SearchQuery) -> AsyncIterator[byt
 async def _parts(
     caller: Caller, query: SearchQuery, condition: Condition | None
 ) -> AsyncIterator[bytes]:
-    """Lines of a search that runs in a thread, until it ends or its reader hangs up."""
+    """Lines of a search that runs in a thread, until it ends or its reader disconnects."""
     stopped = threading.Event()
     waiting: asyncio.Queue[SearchPart] = asyncio.Queue(MOST_WAITING)
     loop = asyncio.get_running_loop()
@@ -297,7 +297,7 @@ def _search(
     put: Callable[[SearchPart], None],
     stopped: threading.Event,
 ) -> None:
-    """In a thread: search, and put a line for each block."""
+    """In a thread: search, and queue a line for each block."""
     began = time.monotonic()
     hits: list[SearchHit] = []
     last = SearchProgress()
@@ -336,7 +336,7 @@ def _search(
 
 
 def place_name(name: str) -> str:
-    """A place as paths of this API name it."""
+    """The name of a place in paths of this API."""
     if name.startswith(";"):
         return "system$" + name.upper()
     return name.partition("\\")[2] if "=" not in name else name

@@ -1,4 +1,4 @@
-"""The table of endpoints: routes, checks, the OpenAPI document, the reference and tests use it."""
+"""The table of endpoints, for routes, checks, the OpenAPI document, the reference and tests."""
 
 from typing import Final
 

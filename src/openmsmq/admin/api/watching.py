@@ -15,10 +15,10 @@ from openmsmq.wire.errors import MsmqError
 
 from .queues import full_name
 
-# Something is sent after so many seconds without an event, so that a lost connection is noticed.
+# The interval of keep-alive data in a stream without events, so that a lost connection is noticed.
 QUIET_SECONDS: Final = 15.0
 REFUSAL_SECONDS: Final = 0.3
-# What clients of server-sent events send when they connect again.
+# The header of clients of server-sent events that connect again.
 LAST_EVENT: Final = "Last-Event-ID"
 Span = Literal["5m", "1h", "6h", "24h"]
 
@@ -79,7 +79,7 @@ async def list_readers(caller: Caller, queue: str) -> ReaderList:
 async def queue_series(caller: Caller, queue: str, query: SeriesQuery) -> SeriesColumns:
     """Messages and rates of a queue over time, for plots."""
     caller.need_queue(queue)
-    # The answer of the queue manager says whether the caller may see the queue.
+    # The answer of the queue manager shows whether the caller may see the queue.
     await (await caller.manager()).queue_info(full_name(queue))
     await caller.desk.figures.refresh()
     columns = caller.desk.figures.queue_columns(queue, query.range)
@@ -112,7 +112,7 @@ async def stream_events(caller: Caller, query: EventsQuery) -> AsyncIterator[byt
         caller.desk.streams.give()
         raise
     first = asyncio.ensure_future(manager.events(query.after))
-    # A refusal comes at once and is the answer; events may come later.
+    # A refusal is immediate and is the answer; events may come later.
     await asyncio.wait({first}, timeout=REFUSAL_SECONDS)
     if first.done() and first.exception() is not None:
         caller.desk.streams.give()
@@ -125,7 +125,7 @@ async def stream_events(caller: Caller, query: EventsQuery) -> AsyncIterator[byt
 async def _events(
     caller: Caller, manager: QueueManager, waiting: "asyncio.Future[dict[str, Any]]"
 ) -> AsyncIterator[bytes]:
-    """Events from the first answer on, for as long as somebody listens who may."""
+    """Events from the first answer on, while an authorized client listens."""
     try:
         yield b": events\n\n"
         while True:
@@ -143,7 +143,7 @@ async def _events(
                 yield head + msgspec.json.encode(event) + b"\n\n"
             waiting = asyncio.ensure_future(manager.events(page["last"]))
     except MsmqError:
-        # The queue manager has gone; who listens connects again.
+        # The queue manager is gone; the client connects again.
         return
     finally:
         caller.desk.streams.give()

@@ -10,7 +10,7 @@ from openmsmq.admin.surroundings import Surroundings
 
 from .text import Family, histogram, labelled, labels, listed, number, single
 
-# Ends of sessions and of clients that a broken protocol caused.
+# Reasons of ended sessions and clients that are protocol errors.
 _VIOLATIONS: Final = ("protocol", "malformed", "violation", "faulty")
 _HELP: Final = {
     "msmq_deleted_messages_total": "Messages that left a queue unread.",
@@ -96,7 +96,7 @@ def _histogram(name: str, description: str, record: dict[str, Any]) -> Family:
 
 
 def _process(process: dict[str, Any]) -> Iterator[Family]:
-    """The usual ones, of the queue manager's process."""
+    """The standard ones of a process, for the queue manager."""
     for name, kind, key, description in (
         ("process_cpu_seconds_total", "counter", "cpu_seconds", "Processor time."),
         ("process_start_time_seconds", "gauge", "start_time", "When the process started."),
@@ -205,7 +205,7 @@ def store_families(picture: Picture) -> Iterator[Family]:
 
 
 def surroundings_families(surroundings: Surroundings) -> Iterator[Family]:
-    """Certificates, and clocks of other queue managers that are wrong."""
+    """Certificates, and wrong clocks of other queue managers."""
     yield labelled(
         "msmq_certificate_end_timestamp_seconds",
         "gauge",

@@ -46,7 +46,7 @@ SERIES: Final = (
         "aborted_messages",
     ),
 )
-# What happened to few queues: a series from the first time on.
+# Counts that few queues have: a series from the first event on.
 SPARSE: Final = (
     QueueSeries(
         "poisoned_messages_total",
@@ -166,7 +166,7 @@ def _last_received(shown: ShownQueues) -> Family:
 
 
 def _by_reason(shown: ShownQueues, what: str, words: str) -> Family:
-    """What few queues count: a series from the first time on."""
+    """Counts that few queues have: a series from the first event on."""
     name = f"msmq_queue_{what}_messages_total"
 
     def lines() -> list[str]:

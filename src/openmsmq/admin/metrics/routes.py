@@ -1,4 +1,4 @@
-"""Who may read the metrics, and in which format."""
+"""Access to the metrics, and their formats."""
 
 import ipaddress
 import time
@@ -26,17 +26,17 @@ from .shown_queues import ShownQueues
 from .text import OPENMETRICS, PREFIX, PROMETHEUS, Family, listed, write
 from .windows_families import windows_families
 
-# How old a picture may be that a scrape shows.
+# The maximum age of the picture in a scrape.
 FRESH_SECONDS: Final = 0.25
 GZIP_LEVEL: Final = 1
 # The largest window, with the header of gzip.
 GZIP_BITS: Final = zlib.MAX_WBITS + 16
-# How many bytes are written at once.
+# The number of bytes written at once.
 CHUNK_BYTES: Final = 256 * 1024
 
 
 class PiecesResponse(Response):
-    """An answer in pieces, which are put together only as they are sent."""
+    """An answer in pieces, which are joined only when they are sent."""
 
     def __init__(self, pieces: list[bytes], headers: Mapping[str, str]) -> None:
         super().__init__(headers={**headers, "Content-Length": str(sum(map(len, pieces)))})
@@ -114,14 +114,14 @@ def is_loopback(request: Request) -> bool:
 
 
 class Families:
-    """Everything that there is to show."""
+    """All metrics."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._shown: ShownQueues | None = None
 
     def all(self, pattern: str = "") -> Iterator[Family]:
-        """All families; without a queue manager only what the console knows."""
+        """All families; without a queue manager only those of the console."""
         console = self._console
         sampler = console.sampler
         picture = sampler.picture
@@ -143,7 +143,7 @@ class Families:
         yield from console_families(console.meters, console.settings.restarts)
 
     def _queues(self, pattern: str) -> ShownQueues:
-        """The queues to show: the same as before, with their lines, as long as they are these."""
+        """The shown queues: reused with their lines, as long as the queues are the same."""
         picture, limit = self._console.sampler.picture, self._console.settings.metrics_queues
         if pattern:
             return ShownQueues(picture, limit, pattern)

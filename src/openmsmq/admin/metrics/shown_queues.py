@@ -1,4 +1,4 @@
-"""Which queues have series of their own, and their lines: written again only when they change."""
+"""The queues with series of their own, and their lines, which are written again only on changes."""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from openmsmq.admin.picture import Picture, QueuePicture
 
 from .text import encoded, escaped
 
-# How many lines are kept, or written again, together.
+# The number of lines that are kept, or written again, together.
 BLOCK: Final = 500
 # Columns that only grow.
 COUNTERS: Final = (
@@ -21,24 +21,24 @@ COUNTERS: Final = (
     "aborted_messages",
     "poisoned_messages",
 )
-# What queues count by reason.
+# Counts of queues by reason.
 BY_REASON: Final = ("deleted", "refused")
 
 
 class ShownQueues:
     """The oldest queues up to a limit, of those whose names match.
 
-    A scrape of ten thousand queues has more than a hundred thousand lines, of which few are others
-    than in the scrape before. So the lines are kept in blocks, each with the values that it shows.
+    A scrape of ten thousand queues has more than a hundred thousand lines, of which few differ
+    from the scrape before. So the lines are kept in blocks, each with its values.
 
     Args:
-        before: what was shown last. What its other queues counted stays in the sums when they are
-            deleted or get series of their own, as counters never go back.
+        before: the last shown queues. The counts of its other queues stay in the sums when they are
+            deleted or get series of their own, as counters must not decrease.
 
     Attributes:
         queues: those with series of their own.
         others: those that are summed.
-        generation: that of the picture; in another one these are not the queues that there are.
+        generation: that of the picture; in another one the queues are different.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class ShownQueues:
         self._picture = picture
         self._rows, self._other_rows = _rows(self.queues), _rows(self.others)
         self._labels = [f'{{queue="{escaped(queue.path)}"}} ' for queue in self.queues]
-        # The counters of the others when they were last asked for.
+        # The counters of the others at the last request.
         self._seen = {column: self.other_values(column) for column in COUNTERS}
         self._left = dict.fromkeys(COUNTERS, 0)
         self._left_by_reason: dict[str, dict[str, int]] = {what: {} for what in BY_REASON}
@@ -85,13 +85,13 @@ class ShownQueues:
         return self._of(self._other_rows, column)
 
     def other_count(self, column: str) -> int:
-        """What the others, and those that were among them, have counted."""
+        """The counts of the others, and of those that were among them."""
         values = self._seen[column] = self.other_values(column)
         count: int = self._left[column] + sum(values)
         return count
 
     def other_by_reason(self, what: str) -> dict[str, int]:
-        """The same of what is counted by reason, `deleted` or `refused`."""
+        """The same for counts by reason, `deleted` or `refused`."""
         return _sums(self._left_by_reason[what], self.others, what)
 
     def _of(self, rows: Sequence[int], column: str) -> "array[Any]":
@@ -108,7 +108,7 @@ class ShownQueues:
 
         Args:
             values: one for each queue.
-            text: writes a value.
+            text: formats a value.
         """
         for start in range(0, len(values), BLOCK):
             part = values[start : start + BLOCK]
@@ -122,7 +122,7 @@ class ShownQueues:
 
 
 def _sums(start: dict[str, int], queues: Iterable[QueuePicture], what: str) -> dict[str, int]:
-    """What queues counted by reason, added to others."""
+    """Add the counts of queues by reason to others."""
     sums = dict(start)
     for queue in queues:
         for reason, count in getattr(queue, what).items():
@@ -131,7 +131,7 @@ def _sums(start: dict[str, int], queues: Iterable[QueuePicture], what: str) -> d
 
 
 def _rows(queues: list[QueuePicture]) -> Sequence[int]:
-    """The rows of queues: a range where they follow each other, as they mostly do."""
+    """The rows of queues: a range where they are consecutive, as usual."""
     rows = [queue.row for queue in queues]
     following = range(rows[0], rows[0] + len(rows)) if rows else range(0)
     return following if rows == list(following) else rows

@@ -18,7 +18,7 @@ class Family(NamedTuple):
 
     Attributes:
         name: with its prefix; of a counter with `_total`.
-        pieces: makes the lines of its series, one or more in a piece, each with its end; called
+        pieces: makes the lines of its series, one or more per piece, each with its end; called
             only when the family is written.
     """
 
@@ -44,7 +44,7 @@ def number(value: float) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Text as it is sent; half of a surrogate pair, which UTF-8 cannot carry, becomes a `?`."""
+    """Text as sent; half of a surrogate pair, which UTF-8 cannot encode, becomes a `?`."""
     return text.encode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""The gauges of windows_exporter, so that dashboards and alerts for MSMQ go on."""
+"""The gauges of windows_exporter, so that dashboards and alerts for MSMQ keep working."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
