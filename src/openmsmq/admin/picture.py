@@ -1,4 +1,4 @@
-"""The newest picture of a queue manager, put together from its samples."""
+"""The newest picture of a queue manager, built from its samples."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
-# What a sample says of a new queue, in the order of `QueuePicture`.
+# The fields of a new queue in a sample, in the order of `QueuePicture`.
 _NEW: Final = ("number", "path", "kind", "transactional", "created_time")
 # The columns of a sample that are times; all others are 64-bit numbers.
 TIMES: Final = frozenset(("oldest_arrived", "last_received", "last_refused"))
 
-# What a sample counts of each session and client.
+# The counts of each session and client in a sample.
 TRAFFIC: Final = ("incoming_messages", "outgoing_messages", "incoming_bytes", "outgoing_bytes")
 _NONE: Final[Mapping[str, int]] = {}
 
@@ -21,9 +21,9 @@ class QueuePicture(msgspec.Struct, gc=False):
     """One queue.
 
     Attributes:
-        row: where its values are in the columns of the picture.
+        row: its row in the columns of the picture.
         deleted: messages that left unread, by reason.
-        refused: messages that were refused, by what their sender was told.
+        refused: refused messages, by the reason told to their sender.
     """
 
     number: int
@@ -37,14 +37,14 @@ class QueuePicture(msgspec.Struct, gc=False):
 
 
 class Picture:
-    """Everything that samples said, the newest of each.
+    """The newest state in all samples.
 
     Attributes:
         head: the first part of the newest sample; empty before the first.
         queues: by number, in the order of their rows.
         columns: the counts of queues by the name of the column, a row for each queue.
-        generation: another one whenever queues were added or removed.
-        changed: the numbers of queues that the newest sample spoke of.
+        generation: changes whenever queues are added or removed.
+        changed: the numbers of queues in the newest sample.
         traffic: counts of sessions and clients, by protocol and number.
     """
 
@@ -61,7 +61,7 @@ class Picture:
 
     @property
     def number(self) -> int:
-        """What goes into the next request; 0 before the first sample."""
+        """The number for the next request; 0 before the first sample."""
         number: int = self.head.get("number", 0)
         return number
 

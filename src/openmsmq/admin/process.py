@@ -1,8 +1,8 @@
 """The process of the console: a listening socket, the web application, and its parent.
 
 `openmsmq serve` binds the socket and starts this program with it. The first line of its standard
-input has the settings; a line of `reload` and settings lets it take these and read files again, and
-the end of the input says that the queue manager is gone.
+input has the settings; a line of `reload` and settings makes it read these and files again, and
+the end of the input means that the queue manager has ended.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from .console import Console
 from .settings import ConsoleSettings, decode_settings
 
 RELOAD: Final = b"reload"
-# How long requests have to end when the queue manager is gone or stops.
+# The time that requests have to end when the queue manager ends.
 GRACE_SECONDS: Final = 1
-# Whatever the event loop does then: the process ends this long after its parent.
+# The process ends this long after its parent, whatever the state of the event loop.
 LAST_SECONDS: Final = 1.75
 
 
@@ -53,7 +53,7 @@ def run_as_child(arguments: Sequence[str]) -> int:
 
 
 class SignalledServer(uvicorn.Server):
-    """Ends with exit code 0 after a signal; uvicorn by itself sends it again when it has ended."""
+    """Ends with exit code 0 after a signal; uvicorn itself would send it again at its end."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -63,12 +63,12 @@ class SignalledServer(uvicorn.Server):
         yield
 
     def stop(self) -> None:
-        """End; requests under way have a moment to finish."""
+        """Stop; requests in progress have a moment to finish."""
         self.should_exit = True
 
 
 class ConsoleServer:
-    """The web application on a socket that listens.
+    """The web application on a listening socket.
 
     Raises:
         ConfigError: the certificate cannot be used.
@@ -115,7 +115,7 @@ class ConsoleServer:
         await self._server.serve(sockets=[self._listener])
 
     def _listen_to_parent(self, call: Callable[[Callable[[], None]], None]) -> None:
-        """In a thread, so that a busy event loop does not outlive the queue manager."""
+        """Runs in a thread, so that a busy event loop does not outlive the queue manager."""
         for line in _from_parent():
             word, _, settings = line.partition(b" ")
             if word == RELOAD:
@@ -124,7 +124,7 @@ class ConsoleServer:
         call(self._server.stop)
 
     def reload(self, line: bytes) -> None:
-        """Take settings, read the certificate and the tokens again, report what cannot be used."""
+        """Read settings, certificate and tokens again; report failures."""
         self._console.settings = decode_settings(line)
         context, settings = self._server.config.ssl, self._settings
         if context is not None and settings.console_certificate is not None:

@@ -1,25 +1,25 @@
-"""Properties and counts of a queue, kept small: there may be many thousands."""
+"""Properties and counts of a queue, in little memory: there may be many thousands."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
-# Texts that differ from queue to queue; all others are shared.
+# Texts that differ between queues; all others are shared.
 _OWN: Final = frozenset(("path", "format_name"))
 _NO_SUBQUEUES: Final[list[str]] = []
 _NONE: Final[dict[str, int]] = {}
 _BY_REASON: Final = frozenset(("deleted", "refused"))
 
 Shared = dict[tuple[str, Any], Any]
-"""Values that the queues of one list share, by property name and value."""
+"""Values shared by the queues of one list, by property name and value."""
 
 
 class QueueInfo(msgspec.Struct, gc=False):
-    """A queue with its properties and counts, as the client lists it.
+    """A queue with its properties and counts, as listed by the client.
 
     Attributes:
-        path: with the computer.
+        path: includes the computer.
         quota, journal_quota: kilobytes; `NO_QUOTA` for none. A journal has those of its queue.
     """
 
@@ -62,22 +62,22 @@ class QueueInfo(msgspec.Struct, gc=False):
 
     @property
     def name(self) -> str:
-        """Its path name without the computer."""
+        """The path name without the computer."""
         return self.path.partition("\\")[2]
 
     @property
     def own_quota(self) -> int:
-        """The quota that its own messages count against, in kilobytes."""
+        """The quota of its own messages, in kilobytes."""
         return self.journal_quota if self.kind == "journal" else self.quota
 
     @classmethod
     def of(cls, listed: Mapping[str, Any], shared: Shared | None = None) -> "QueueInfo":
-        """A queue as the client lists it."""
+        """A queue as listed by the client."""
         shared = {} if shared is None else shared
         return cls(*[_compact(name, listed[name], shared) for name in cls.__struct_fields__])
 
     def update(self, listed: Mapping[str, Any], shared: Shared) -> None:
-        """Take the values of a newer list; equal ones keep their objects."""
+        """Update to the values of a newer list; equal ones keep their objects."""
         for name in self.__struct_fields__:
             if getattr(self, name) != listed[name]:
                 setattr(self, name, _compact(name, listed[name], shared))

@@ -1,4 +1,4 @@
-"""The newest values at equal steps of time, in a few bytes each."""
+"""Values at equal steps of time, in a few bytes each."""
 
 from array import array
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from math import nan
 from struct import Struct
 from typing import Final, NamedTuple
 
-# Rates are kept as numbers of half precision in this unit: exact to 0.05 %, from 0.001 to a million
-# a second.
+# Rates are stored as numbers of half precision in this unit: exact to 0.05 %, from 0.001 to a
+# million per second.
 RATE_UNIT: Final = 16.0
 LARGEST_RATE: Final = 65_504 * RATE_UNIT
 
 
 class Series(NamedTuple):
-    """Values of all columns; NaN where nothing is known.
+    """Values of all columns; NaN where unknown.
 
     Attributes:
         start: the time of the first value, in seconds since 1970.
@@ -32,7 +32,7 @@ class Ring:
 
     A value of a step is the last one that was added in it, and for rates the mean. Steps without a
     value repeat the last one, with a rate of 0: nothing changed. After `interrupt` they
-    are unknown, and time may go on from an earlier moment.
+    are unknown, and time may continue from an earlier moment.
 
     Args:
         rates: which columns are rates.
@@ -45,8 +45,8 @@ class Ring:
         self.size = size
         self._rates = rates
         self._steps = bytearray(_packed([nan] * len(rates), rates) * size)
-        # The newest step that has a value, how many were added in it, and its values, which are
-        # packed only with the next step: a mean is of many.
+        # The newest step with a value, the number of values in it, and the values, which are
+        # packed only with the next step, since a mean is of many.
         self._slot = -1
         self._added = 0
         self._newest = array("f", [nan] * len(rates))
@@ -59,7 +59,7 @@ class Ring:
     def add(self, utc: float, values: Sequence[float]) -> None:
         """Add the values of a moment, one for each column.
 
-        An older moment is ignored; after `interrupt` it takes the place of what was later.
+        An older moment is ignored; after `interrupt` it replaces later ones.
         """
         slot = int(utc // self.step)
         if slot < self._slot:
@@ -85,7 +85,7 @@ class Ring:
             self._put(self._slot, _packed(self._newest, self._rates))
 
     def _go_back(self, slot: int) -> None:
-        """Forget the steps from this one on."""
+        """Delete the steps from this one on."""
         unknown = _packed([nan] * len(self._rates), self._rates)
         for later in range(max(slot, self._slot - self.size + 1), self._slot + 1):
             self._put(later, unknown)
@@ -104,7 +104,7 @@ class Ring:
         self._interrupted = False
 
     def interrupt(self) -> None:
-        """Nothing is known from now on until the next value."""
+        """Mark values as unknown until the next one."""
         self._interrupted = True
 
     def series(self, utc: float) -> Series:
@@ -125,11 +125,11 @@ class Ring:
         return Series(first * self.step, self.step, known)
 
     def newest(self, utc: float) -> list[float]:
-        """The values of all columns now; NaN where nothing is known."""
+        """The current values of all columns; NaN where unknown."""
         return self._held() if int(utc // self.step) > self._slot else self._newest.tolist()
 
     def _held(self) -> list[float]:
-        """The values of steps after the last one that has some."""
+        """The values of steps after the last known one."""
         if self._slot < 0 or self._interrupted:
             return [nan] * len(self._rates)
         return [
@@ -137,14 +137,14 @@ class Ring:
             for value, is_rate in zip(self._newest, self._rates, strict=True)
         ]
 
-    # Over a restart
+    # Persistence
 
     def dump(self) -> tuple[int, bytes]:
         self._put_newest()
         return self._slot, bytes(self._steps)
 
     def restore(self, slot: int, steps: bytes) -> bool:
-        """Take what `dump` of a ring of the same form returned; False if it was of another."""
+        """Restore the result of `dump` of a ring of the same form; False if it has another form."""
         if len(steps) != self.memory or slot < -1:
             return False
         self._steps = bytearray(steps)

@@ -1,4 +1,4 @@
-"""One sampler for each queue manager: everybody who looks shares its picture and its history."""
+"""One sampler for each queue manager: all viewers share its picture and its history."""
 
 import asyncio
 import time
@@ -15,25 +15,25 @@ from .traffic import TrafficRates
 if TYPE_CHECKING:
     from .console import Console
 
-# How often a sample is taken while somebody looks, and otherwise.
+# The intervals of samples with and without viewers.
 BUSY_SECONDS: Final = 1.0
 IDLE_SECONDS: Final = 5.0
-# Who has asked within this time looks.
+# A caller within this time counts as a viewer.
 LOOKING_SECONDS: Final = 15.0
-# The clock was set if it went this much faster or slower than time, between two samples.
+# The clock was set if it advanced this much faster or slower than time, between two samples.
 JUMP_SECONDS: Final = 60.0
-# How often the history is written to its file.
+# The interval of writing the history to its file.
 KEEP_SECONDS: Final = 300.0
 
 
 class Sampler:
-    """Takes samples as long as the console runs.
+    """Takes samples while the console runs.
 
     Attributes:
-        picture: the newest; empty before the first.
-        fault: why there is no newer one; empty if the last sample came.
+        picture: the newest picture; empty before the first.
+        fault: why the last sample failed; empty if it did not.
         rates: of sessions and clients.
-        taken: when the last one was taken, by the monotonic clock; None before the first.
+        taken: the monotonic time of the last one; None before the first.
     """
 
     def __init__(self, console: "Console") -> None:
@@ -51,7 +51,7 @@ class Sampler:
         self._task: asyncio.Task[None] | None = None
         self._manager: QueueManager | None = None
         self._kept = time.monotonic()
-        # How far the clock is ahead of the monotonic one.
+        # The lead of the clock over the monotonic one.
         self._ahead: float | None = None
 
     async def start(self) -> None:
@@ -66,25 +66,25 @@ class Sampler:
         await self._hang_up()
         self.history.save()
 
-    # For those who look
+    # For viewers
 
     def look(self) -> None:
-        """Somebody looks: samples are taken every second for a while."""
+        """There is a viewer: take samples every second for a while."""
         looked = time.monotonic() - self._looked < LOOKING_SECONDS
         self._looked = time.monotonic()
         if not looked:
             self._wake.set()
 
     def listen(self, listener: Callable[[Picture], None]) -> Callable[[], None]:
-        """Call back after each sample; call what this returns to end it."""
+        """Call back after each sample; call the result to end it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     async def fresh(self, seconds: float) -> Picture:
-        """A picture that is no older than this, or the newest there is if none comes.
+        """A picture that is no older than this, or the newest one if none arrives.
 
-        A sample is taken now if need be; callers share it. While the queue manager does not answer
-        nobody waits for one.
+        If needed a sample is taken now, and shared by callers. While the queue manager is silent
+        no caller waits for one.
         """
         taken = self.taken
         if self.fault and self.picture.head:
@@ -116,7 +116,7 @@ class Sampler:
             async with asyncio.timeout(IDLE_SECONDS):
                 number = self.picture.number
                 if self._manager is None:
-                    # Numbers of samples are those of one connection.
+                    # Numbers of samples are valid for one connection.
                     self._manager = await self._console.connect()
                     number = 0
                 parts = await self._manager.sample(number)

@@ -1,4 +1,4 @@
-"""The settings of the console, as `serve` hands them over."""
+"""The settings of the console, as passed by `serve`."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -11,18 +11,18 @@ MetricsAccess = Literal["loopback", "token", "anyone"]
 
 
 class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the queue manager is, and the keys of the configuration that begin so.
+    """The address of the queue manager, and the keys of the configuration for the console.
 
     Attributes:
         address: a socket path or `host:port` of the queue manager.
-        token: says over TCP who the console is.
+        token: identifies the console over TCP.
         ca_file: certificates to trust over TCP.
-        folder: where the console keeps what outlives it; none: it keeps nothing.
-        definitions: the file that the queue manager applied at its start, if one.
-        restarts: how often it was started again since the queue manager started.
+        folder: the place of persistent data; None for no persistence.
+        definitions: the file applied by the queue manager at its start, if any.
+        restarts: the number of restarts since the queue manager started.
         bound: the address that it listens on.
         certificates: files with certificates of the queue manager, by the key that names each.
-        configuration: that of the queue manager, to be shown.
+        configuration: that of the queue manager, for display.
     """
 
     address: str
@@ -66,7 +66,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 def _path(kind: type, value: object) -> object:
-    """A path from its text; the only kind of field that JSON does not have."""
+    """A path from its text; the only type of field that JSON lacks."""
     return kind(value)
 
 
@@ -74,7 +74,7 @@ def decode_settings(line: bytes) -> ConsoleSettings:
     """The settings in one line of JSON.
 
     Raises:
-        ConfigError: they are none.
+        ConfigError: they are invalid.
     """
     try:
         return msgspec.json.decode(line, type=ConsoleSettings, dec_hook=_path)

@@ -1,4 +1,4 @@
-"""Which queues somebody may see: asked for once by all who look with the same rights."""
+"""The queues that a user may see, read once for all users with the same rights."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from .trust.person import Person
 if TYPE_CHECKING:
     from .front_desk import Caller
 
-# Rights may change: what is known of them is asked for again after this time.
+# Rights may change: they are read again after this time.
 KNOWN_SECONDS: Final = 15.0
 # With a new queue, after this time.
 CHANGED_SECONDS: Final = 2.0
@@ -32,7 +32,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class View(NamedTuple):
-    """What somebody sees of a list of queues, whose counts are kept up to date in their place."""
+    """The visible part of a list of queues, whose counts are updated in place."""
 
     queues: list[QueueInfo]
     paths: frozenset[str]
@@ -40,7 +40,7 @@ class View(NamedTuple):
 
 
 class Sight:
-    """Narrows the figures, which are those of the console, to what each principal may see."""
+    """Filters the figures, which are those of the console, by the rights of each principal."""
 
     def __init__(self, figures: Figures) -> None:
         self._figures = figures
@@ -49,7 +49,7 @@ class Sight:
         self._views: dict[Person, View] = {}
 
     async def infos(self, caller: "Caller") -> list[QueueInfo]:
-        """The queues that somebody may see, system queues included, with the newest counts."""
+        """The queues that a person may see, system queues included, with the newest counts."""
         paths = await self._paths(caller)
         person, queues = caller.person, self._figures.queues
         view = self._views.get(person)
@@ -61,7 +61,7 @@ class Sight:
         return view.infos
 
     async def hidden(self, caller: "Caller") -> frozenset[str]:
-        """The names of the queues that somebody may not see, in small letters."""
+        """The names of the queues that a person may not see, in lower case."""
         seen, queues = await self.infos(caller), self._figures.queues
         if len(seen) == len(queues):
             return frozenset()
@@ -73,7 +73,7 @@ class Sight:
             return self._seen[principal].paths
         known = self._seen.get(principal)
         if known is not None and self._figures.stale_since is not None:
-            # The queue manager does not answer: what was seen before stays.
+            # The queue manager does not answer: the last result stays.
             return known.paths
         lock = self._asking.setdefault(principal, asyncio.Lock())
         async with lock:
@@ -97,9 +97,9 @@ class Sight:
             return paths
 
     def _shared(self, paths: list[str]) -> frozenset[str]:
-        """The same paths; texts that the figures have are not kept twice."""
+        """The same paths; texts of the figures are shared."""
         known = {info.path: info.path for info in self._figures.queues}
-        # A set of known size takes half of what one that grew takes.
+        # A set of known size takes half the memory of one that grew.
         return frozenset(dict.fromkeys(known.get(path, path) for path in paths))
 
     def _is_known(self, principal: str) -> bool:

@@ -1,4 +1,4 @@
-"""What no sample says: ends of certificates, and clocks of other queue managers."""
+"""Facts outside of samples: expiry of certificates, and clocks of other queue managers."""
 
 import asyncio
 import time
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from .console import Console
 
 LOOK_SECONDS: Final = 60.0
-# Queues that are looked at in one round, those with new messages first.
+# The number of queues checked in one round, those with new messages first.
 MOST_QUEUES: Final = 50
-# Clocks that are remembered, those that were noted last.
+# The number of clocks that are remembered: the last noted ones.
 MOST_CLOCKS: Final = 100
-# A clock that was wrong is forgotten after this time without another message that says so.
+# A wrong clock is forgotten after this time without another message that shows it.
 REMEMBERED_SECONDS: Final = 24 * 3600.0
 
 
 class Surroundings:
-    """Looks once a minute.
+    """Checks once a minute.
 
     Attributes:
-        certificates: the end of each certificate by the key that names it, or why it is not known.
-        clocks: by how much the clocks of other queue managers are ahead, by their GUID. A message
-            that arrived before it was sent shows that; one that is behind looks as if it were slow.
+        certificates: the expiry of each certificate by the key that names it, or why it is unknown.
+        clocks: the lead of the clocks of other queue managers, by their GUID. A message
+            that arrived before it was sent shows it; a clock that is behind looks like a slow one.
             At most `MOST_CLOCKS`.
     """
 
@@ -58,10 +58,10 @@ class Surroundings:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def look_at_clocks(self, utc: float) -> None:
-        """Compare when the newest messages were sent and arrived."""
+        """Compare the times at which the newest messages were sent and arrived."""
         manager = await self._console.manager()
         own = manager.identity.guid.casefold()
-        # The first look may be before the first sample.
+        # The first check may be before the first sample.
         picture = await self._console.sampler.fresh(LOOK_SECONDS)
         arrived = picture.columns.get("arrived_messages", ())
         counts = {
@@ -76,7 +76,7 @@ class Surroundings:
                 async with manager.open_queue(f".\\{path}", "peek") as queue:
                     page = await queue.ranges.browse(backwards=True, count=1, head_bytes=0)
             except MsmqError:
-                # Gone meanwhile, or not for the console to read.
+                # Deleted meanwhile, or not readable for the console.
                 continue
             for message in page.messages:
                 peer = message.source_queue_manager
@@ -87,7 +87,7 @@ class Surroundings:
             self._forget(peer)
 
     def note(self, peer: str, ahead: float, utc: float) -> None:
-        """Note how far ahead the clock of a peer is by one message; right ones are forgotten."""
+        """Record the lead of a peer's clock from one message; correct ones are removed."""
         if peer in self.clocks:
             self._forget(peer)
         if ahead > self._console.settings.console_clock_seconds:
@@ -100,7 +100,7 @@ class Surroundings:
 
 
 def ends_of(files: dict[str, Path]) -> dict[str, float | str]:
-    """When certificates end, the first of a file; or why that is not known."""
+    """The expiry of certificates, the first of a file; or why it is unknown."""
     found: dict[str, float | str] = {}
     if not files:
         return found

@@ -1,4 +1,4 @@
-"""How much comes and goes over each session and client, from the counts of samples."""
+"""Rates of each session and client, from the counts of samples."""
 
 from typing import Final, NamedTuple
 
@@ -7,7 +7,7 @@ from .picture import TRAFFIC
 Connection = tuple[str, int]
 """Protocol and number of a session or client."""
 Counts = tuple[int, ...]
-"""The counts of one, in the order of `TRAFFIC`."""
+"""The counts of one session or client, in the order of `TRAFFIC`."""
 
 # Rates are means over one to two of these.
 WINDOW_SECONDS: Final = 5.0
@@ -26,11 +26,11 @@ class TrafficRates:
         self._first = self._second = self._newest = _Moment(0.0, {})
 
     def add(self, counts: dict[Connection, Counts], now: float, *, complete: bool) -> None:
-        """Take over the counts of a sample.
+        """Add the counts of a sample.
 
         Args:
             now: the monotonic time of the sample.
-            complete: counts may have begun again, so that those before mean nothing.
+            complete: counts may have been reset, so that earlier ones are invalid.
         """
         self._newest = _Moment(now, counts)
         if complete:
@@ -39,7 +39,7 @@ class TrafficRates:
             self._first, self._second = self._second, self._newest
 
     def of(self, connection: Connection) -> dict[str, float | None]:
-        """The rates of a session or client by name; None as long as they are not known."""
+        """The rates of a session or client by name; None while unknown."""
         counts = self._newest.counts.get(connection)
         before = self._first.counts.get(connection)
         first = self._first
@@ -49,7 +49,7 @@ class TrafficRates:
         seconds = self._newest.now - first.now
         if counts is None or before is None or seconds <= 0:
             return dict.fromkeys(NAMES)
-        # Counts of remote readers are those of what they have open: they may go back.
+        # Counts of remote readers are those of their open queues: they may decrease.
         return {
             name: max(count - then, 0) / seconds
             for name, count, then in zip(NAMES, counts, before, strict=True)

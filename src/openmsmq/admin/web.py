@@ -1,4 +1,4 @@
-"""Routes by segments of the path, which may hold any character once they are decoded."""
+"""Routes by segments of the path, which may contain any character once decoded."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class WebRoute:
 
 
 def match(path: str, segments: list[str]) -> dict[str, str] | None:
-    """The segments that the path of a route names, or None if they are of another path."""
+    """The segments named in the path of a route, or None for another path."""
     wanted = path.strip("/").split("/")
     if len(wanted) != len(segments):
         return None
@@ -42,7 +42,7 @@ class WebRoutes:
     """An application of routes.
 
     Args:
-        prefix: of all paths, such as `/api/v1`.
+        prefix: the prefix of all paths, such as `/api/v1`.
     """
 
     def __init__(self, prefix: str, routes: list[WebRoute]) -> None:
@@ -58,7 +58,7 @@ class WebRoutes:
         await response(scope, receive, send)
 
     async def answer(self, request: Request) -> Response:
-        """The answer of the route that fits.
+        """The answer of the matching route.
 
         Raises:
             Problem: 404 for no such path, 405 for another method.
@@ -86,7 +86,7 @@ class WebRoutes:
 
 
 def segments_of(scope: Mapping[str, Any], prefix: str) -> list[str]:
-    """The segments of a path after the prefix, each decoded by itself.
+    """The segments of a path after the prefix, each decoded separately.
 
     Raises:
         Problem: 400, a segment is not UTF-8.

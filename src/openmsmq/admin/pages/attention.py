@@ -1,4 +1,4 @@
-"""What needs attention: a table of rules over the newest figures, each with its threshold."""
+"""Conditions that need attention: a table of rules over the newest figures, with thresholds."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -14,19 +14,19 @@ from openmsmq.wire.codes.message_class import MessageClass
 from .rows import LinkRow, QueueRow, by_next_hop
 from .text import age, short_name
 
-# More than these are not shown at once.
+# The maximum number of shown conditions.
 MOST_ITEMS: Final = 20
 QUOTA_BYTES: Final = 1024
 DAY_SECONDS: Final = 86_400
 POISON: Final = ";poison"
 JOURNALS: Final = ("journal", "machine_journal")
 DEAD: Final = ("deadletter", "xact_deadletter")
-# Reasons of dead letters that a sentence names.
+# The number of reasons of dead letters in a sentence.
 MOST_REASONS: Final = 3
 
 
 class Item(NamedTuple):
-    """A sentence that says what is wrong, since when, and where to act."""
+    """A sentence about a fault: what is wrong, since when, and where to act."""
 
     tone: str
     icon: str
@@ -38,31 +38,31 @@ class Item(NamedTuple):
 
 
 class View(NamedTuple):
-    """What the rules look at: only queues that the person may see."""
+    """The input of the rules: only queues that the person may see."""
 
     status: dict[str, Any]
     infos: Sequence[QueueInfo]
     rows: Sequence[QueueRow]
     links: Sequence[LinkRow]
     settings: ConsoleSettings
-    # Ends of certificates by the key that names them, or why they are not known.
+    # Expiry of certificates by the key that names them, or why it is unknown.
     certificates: Mapping[str, float | str] = {}
-    # By how much clocks of peers are ahead.
+    # The lead of clocks of peers.
     clocks: Mapping[str, float] = {}
     lag_seconds: float = 0.0
     utc: float = 0.0
-    # Bytes that are free on the disk of the store, if that is known.
+    # Free bytes on the disk of the store, if known.
     disk_free: int = 0
-    # Dead letters by the class that says why.
+    # Dead letters by message class.
     dead_letters: Mapping[str, int] = {}
-    # Age of the oldest transaction that is in doubt, if that is known.
+    # Age of the oldest transaction in doubt, if known.
     doubt_seconds: float | None = None
-    # When this console was started.
+    # The start of this console.
     started: float = 0.0
 
 
 class Rule(NamedTuple):
-    """A rule: its name, the alert for Prometheus that says the same, when it speaks, its finds."""
+    """A rule: its name, its alert for Prometheus, its condition as text, and its search."""
 
     name: str
     alert: str
@@ -71,13 +71,13 @@ class Rule(NamedTuple):
 
 
 def attention(view: View) -> list[Item]:
-    """What needs attention, the worst first."""
+    """The conditions that need attention, the worst first."""
     items = [item for rule in RULES for item in rule.find(view)]
     return sorted(items, key=lambda item: item.tone != "bad")[:MOST_ITEMS]
 
 
 def watched(settings: ConsoleSettings) -> list[tuple[str, str, str]]:
-    """Every rule in words, with the name of its alert."""
+    """Every rule as text, with the name of its alert."""
     return [(rule.name, rule.words(settings), rule.alert) for rule in RULES]
 
 
@@ -284,12 +284,12 @@ def _why_dead(classes: Mapping[str, int]) -> str:
 
 
 def _class_of(name: str) -> int:
-    """The class that a sample names, or has the number of."""
+    """The class with this name or number in a sample."""
     return MessageClass[name] if name in MessageClass.__members__ else int(name, 16)
 
 
 def _oldest(infos: Iterable[QueueInfo]) -> str:
-    """How long the oldest message of some queues has been there."""
+    """The age of the oldest message of some queues."""
     ages = [info.oldest_message_age_seconds for info in infos]
     return age(max((seconds for seconds in ages if seconds is not None), default=None))
 

@@ -1,4 +1,4 @@
-"""Bodies as pages show them: as JSON, XML, text or bytes, in parts, and never as markup."""
+"""Bodies for pages: as JSON, XML, text or bytes, in parts, and never as markup."""
 
 import re
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ from openmsmq.wire.message.body_type import body_type_name
 
 # Longer bodies are shown in parts of this many bytes or characters, unless settings say otherwise.
 PART: Final = 256 * 1024
-# Lines that one answer has at most, so that browsers stay quick.
+# The maximum number of lines in one answer, so that browsers stay fast.
 MOST_LINES: Final = 4_000
 LONGEST_LINE: Final = 8_192
 _TOKENS: Final = re.compile(
@@ -23,7 +23,7 @@ _TOKENS: Final = re.compile(
 _CLASSES: Final = {"key": "k", "text": "s", "number": "d", "mark": "p", "other": "p"}
 _MANY_LINES: Final = f"The first {MOST_LINES:,} lines are shown; Text has all of it."
 _LONG_LINES: Final = "Long lines are cut where … stands; Text has all of it."
-# Structures inside each other that are still indented.
+# The maximum nesting that is indented.
 DEEPEST: Final = 40
 # A tag, or text between tags; without backtracking.
 _XML_LINES: Final = re.compile(r"<[^>]*>|[^<]+|<")
@@ -35,7 +35,7 @@ class BodyView(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         forms: the forms that fit, with their titles.
         lines: escaped, with spans for colours.
-        more: what is not shown, in words.
+        more: a text about the parts not shown.
         start: where this part begins.
         next: where the next part begins.
         text: the whole body as text, if it is text and short.
@@ -53,7 +53,7 @@ class BodyView(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None = None
 
 
-# What the bytes of a body without a type seem to be.
+# The apparent form of a body without a type.
 _GUESSES: Final = {
     "json": "looks like JSON",
     "xml": "looks like XML",
@@ -67,12 +67,12 @@ TITLES: Final = {"json": "JSON", "xml": "XML", "value": "Value", "text": "Text",
 def body_view(
     body: bytes, body_type: int, form: str = "", start: int = 0, *, size: int = PART
 ) -> BodyView:
-    """A part of a body, in the form that was asked for or in the one that fits best.
+    """A part of a body, in the requested form or in the best one.
 
     Args:
-        form: of `TITLES`.
-        start: where the part begins, as `next` of the part before says.
-        size: characters or bytes of a part at most.
+        form: one of `TITLES`.
+        start: the beginning of the part, from `next` of the part before.
+        size: the maximum number of characters or bytes of a part.
     """
     decoded = decode_body_leniently(body_type, body[:size] if not body_type else body)
     best = _best(decoded)
@@ -113,7 +113,7 @@ def body_view(
 
 
 class _Part(NamedTuple):
-    """Lines of a part, what they are of in words, and where the next part begins."""
+    """Lines of a part, a text about their origin, and the beginning of the next part."""
 
     lines: list[Markup]
     more: str = ""
@@ -139,14 +139,14 @@ def _value_text(decoded: DecodedBody) -> str:
 
 
 def _whole_text(body: bytes, decoded: DecodedBody, size: int) -> str:
-    """The text of a body that was only begun to be decoded."""
+    """The text of a body that was decoded only in part."""
     if decoded.encoding and decoded.text is not None and len(body) > size:
         return body.decode(decoded.encoding, "replace")
     return decoded.text or ""
 
 
 def _text_part(text: str, start: int, size: int) -> _Part:
-    """So many characters and lines; long lines are cut into several."""
+    """This many characters and lines; long lines are cut into several."""
     start = min(start, len(text))
     end = min(start + size, len(text))
     lines: list[Markup] = []
@@ -166,12 +166,12 @@ def _text_part(text: str, start: int, size: int) -> _Part:
 
 
 def _visible(text: str) -> str:
-    """Text with tabs as they are, and what hides or turns other text made visible."""
+    """Text with tabs unchanged, and invisible or direction-changing characters made visible."""
     return printable(text.rstrip("\r").replace("\t", "    "))
 
 
 def _json_part(text: str) -> _Part:
-    """JSON with one value a line; only tokens are read, so depth and numbers do not matter."""
+    """JSON with one value per line; only tokens are read, so depth and numbers do not matter."""
     lines: list[Markup] = []
     line: list[Markup] = []
     depth = 0
@@ -204,12 +204,12 @@ def _json_part(text: str) -> _Part:
 
 
 def _shortened(text: str) -> str:
-    """A line that is cut says so."""
+    """A cut line is marked."""
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
 
 
 def _xml_part(text: str, size: int, *, begun: bool) -> _Part:
-    """XML as it was sent, one tag a line where it has no lines of its own; never parsed here.
+    """XML as sent, one tag per line where it has no line ends; never parsed here.
 
     Args:
         begun: the text is only the beginning of the body.
@@ -249,7 +249,7 @@ def _xml_part(text: str, size: int, *, begun: bool) -> _Part:
 
 
 def _hex_part(body: bytes, start: int, size: int) -> _Part:
-    """Sixteen bytes a line, with their characters."""
+    """Sixteen bytes per line, with their characters."""
     start = min(start, len(body)) & ~15
     end = min(start + min(size // 4, 16 * MOST_LINES) & ~15, len(body))
     lines = []

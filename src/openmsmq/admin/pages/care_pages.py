@@ -24,11 +24,11 @@ from .chips import Chip, filter_chips, text_chip
 from .frame import url_maker
 from .text import short_destination, short_name
 
-# Classes of dead letters that somebody removed.
+# Classes of dead letters that a user removed.
 REMOVED: Final = ("MQMSG_CLASS_NACK_Q_PURGED", "MQMSG_CLASS_NACK_DELETED")
 SAMPLES: Final = 6
 SHOWN_DESTINATIONS: Final = 5
-# Messages that one search shows at most.
+# The maximum number of messages shown by one search.
 FOUND: Final = 1_000
 SHOWN_JOBS: Final = 5
 SHOWN_RESULTS: Final = 200
@@ -38,7 +38,7 @@ FIELDS: Final = {"reason": "class_name", "destination": "destination_queue", "la
 async def deadletters_page(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
-    """Dead letters in groups; the group that is open; the retry that is planned."""
+    """Dead letters in groups; the open group; the planned retry."""
     del names
     by = query.get("by", "reason")
     which = query.get("queue", "all")
@@ -107,7 +107,7 @@ def _dead_letter_chips(query: QueryParams) -> list[Chip]:
 async def watch_deadletters(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
-    """What changes on an open page of dead letters: the jobs."""
+    """The changing parts of an open page of dead letters: the jobs."""
     del query, names
     return {"jobs": await job_rows(caller, SHOWN_JOBS)}
 
@@ -127,7 +127,7 @@ def _group(group: dead_calls.DeadLetterGroupRecord, by: str) -> dict[str, Any]:
 
 
 def group_words(by: str, key: str) -> str:
-    """The same filter as people write it, for addresses."""
+    """The same filter as text, for addresses."""
     if by in FIELDS:
         quoted = key.replace('"', '""')
         return f'{FIELDS[by]} = "{quoted}"'
@@ -136,7 +136,7 @@ def group_words(by: str, key: str) -> str:
 
 
 def group_filter(by: str, key: str) -> dict[str, Any]:
-    """The filter that holds for the dead letters of a group."""
+    """The filter that matches the dead letters of a group."""
     if by in FIELDS:
         return {"property": FIELDS[by], "operator": "=", "value": key}
     bounds = [0.0, *(limit for _, limit in AGES)]
@@ -149,7 +149,7 @@ def group_filter(by: str, key: str) -> dict[str, Any]:
 
 
 async def _samples(caller: Caller, which: str, where: dict[str, Any]) -> dict[str, Any]:
-    """The first dead letters of a group, and where all of them were for."""
+    """The first dead letters of a group, and their original destinations."""
     condition = filter_from_data(where)
 
     machine = caller.desk.figures.status.get("name", "")
@@ -188,7 +188,7 @@ async def _samples(caller: Caller, which: str, where: dict[str, Any]) -> dict[st
 
 
 async def _plan(caller: Caller, which: str, where: dict[str, Any]) -> dict[str, Any]:
-    """The dry run of a retry: the checks that the job makes."""
+    """The dry run of a retry: the checks of the job."""
     body = calls.JobToBegin(kind="retry", sources=_sources(which), where=where, dry_run=True)
     try:
         return {"plan": await calls.begin_job(caller, body)}
@@ -201,7 +201,7 @@ def _sources(which: str) -> list[str]:
 
 
 async def job_rows(caller: Caller, most: int | None = None) -> list[dict[str, Any]]:
-    """Jobs as lists show them."""
+    """Jobs as in lists."""
     jobs = (await calls.list_jobs(caller)).jobs
     return [job_row(job) for job in jobs[:most]]
 
@@ -245,7 +245,7 @@ async def job_page(caller: Caller, query: QueryParams, names: dict[str, str]) ->
 
 
 async def find_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
-    """A search over everything, which the page runs; or all that is known of one message."""
+    """A search over everything, which the page runs; or the trace of one message."""
     del names
     text, words = query.get("text", ""), query.get("filter", "")
     queues, identifier = query.get("queues", ""), query.get("id", "")
@@ -270,7 +270,7 @@ async def find_page(caller: Caller, query: QueryParams, names: dict[str, str]) -
             wanted = {"text": text, "filter": words, "queues": pattern, "limit": FOUND}
             if values["case"]:
                 wanted["case"] = "true"
-            # What cannot be searched for is said at once.
+            # An invalid search is reported at once.
             need_to_read(caller, searching.search_condition(_search_query(text, words)))
             values["stream"] = f"/api/v1/search/stream?{urlencode(wanted)}"
     except MsmqError as exc:

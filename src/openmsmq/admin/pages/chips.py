@@ -1,4 +1,4 @@
-"""The conditions that a page filters by, each with the address of the page without it."""
+"""The conditions of a filtered page, each with the address of the page without it."""
 
 from collections.abc import Callable
 from typing import Final
@@ -22,7 +22,7 @@ _TIME_WORDS: Final = {"<": "before", "<=": "until", ">": "after", ">=": "since"}
 
 
 class Chip(msgspec.Struct, frozen=True):
-    """One condition in words, and where its removal leads."""
+    """One condition as text, and the address after its removal."""
 
     property: str
     operator: str
@@ -34,8 +34,8 @@ def filter_chips(words: str, name: str, url: Callable[..., str]) -> list[Chip]:
     """A chip for each condition of a filter, all of which must hold.
 
     Args:
-        words: the filter as people write it; one that cannot be read is one condition.
-        name: the parameter of the address that has it.
+        words: the filter as text; an invalid one is one condition.
+        name: the parameter of the address with the filter.
         url: makes the address of the page with some of its parameters changed.
     """
     if not words.strip():
@@ -66,5 +66,5 @@ def _operator(term: Term) -> str:
 
 
 def text_chip(what: str, text: str, href: str, *, case: bool = False) -> list[Chip]:
-    """A chip for a text that something contains; none without a text."""
+    """A chip for a text search; none without a text."""
     return [Chip(what, _WORDS["contains" if case else "~"], text, href)] if text else []

@@ -1,4 +1,4 @@
-"""What pages ask for beside themselves: columns of plots, the palette, downloads."""
+"""Further requests of pages: columns of plots, the palette, downloads."""
 
 import asyncio
 import csv
@@ -43,7 +43,7 @@ PLACES: Final = (
     ("Audit log", "/audit", "scroll-text"),
     ("Settings", "/settings", "settings"),
 )
-# Programs that open CSV files take cells that begin so for formulas.
+# Programs that open CSV files treat cells with these beginnings as formulas.
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 CSV_COLUMNS: Final = (
     "lookup_id",
@@ -112,11 +112,11 @@ class Extras:
         else:
             raise Problem(404, "There are no such figures.")
         now = time.time()
-        # Every plot of a page has the same range, however much is known of it.
+        # Every plot of a page has the same range, regardless of the known data.
         return JSONResponse({"columns": columns, "range": [now - SPAN_SECONDS[span], now]})
 
     async def palette(self, request: Request, names: dict[str, str]) -> Response:
-        """What the palette offers for a text: queues, pages, a search, a trace."""
+        """The entries of the palette for a text: queues, pages, a search, a trace."""
         del names
         caller = self._site.caller(request)
         text = request.query_params.get("text", "").strip()
@@ -160,7 +160,7 @@ class Extras:
         return JSONResponse({"groups": groups})
 
     def _acts(self, caller: Caller, needle: str) -> list[dict[str, str]]:
-        """What the palette offers to do that has a text in it."""
+        """The actions of the palette that contain the text."""
         entries = []
         person = caller.person
         if person.role >= Role.OPERATOR and not person.queues:
@@ -185,7 +185,7 @@ class Extras:
         return download(data, f"message-{names['lookup_id']}.bin")
 
     async def json_lines(self, request: Request, names: dict[str, str]) -> Response:
-        """Messages of a queue, one JSON object a line."""
+        """Messages of a queue, one JSON object per line."""
         queue = names["queue"]
         messages = await self._messages(request, queue)
         bodies = self._site.caller(request).person.sees_bodies
@@ -231,7 +231,7 @@ class Extras:
         return download(await asyncio.to_thread(write), "messages.omq")
 
     async def _messages(self, request: Request, queue: str) -> list[ReceivedMessage]:
-        """The messages that the address names, or all up to the limit."""
+        """The messages named in the address, or all up to the limit."""
         caller = self._site.caller(request)
         ids = request.query_params.getlist("lookup_id")
         if ids:
@@ -252,7 +252,7 @@ class Extras:
 
 
 def csv_cell(value: Any) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet treats as a formula."""
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 

@@ -1,4 +1,4 @@
-"""What every page shows around itself, and addresses with changed parts."""
+"""The frame of every page, and addresses with changed parts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from .text import count
 
 
 async def frame_values(caller: Caller, current: str) -> dict[str, Any]:
-    """The values of the frame: names, counts of the navigation, who is signed in."""
+    """The values of the frame: names, counts of the navigation, the user."""
     figures = caller.desk.figures
     status = figures.status
     outgoing = [] if caller.person.queues else figures.outgoing
@@ -57,7 +57,7 @@ async def frame_values(caller: Caller, current: str) -> dict[str, Any]:
 
 
 def address_of(status: dict[str, Any]) -> str:
-    """The address that the queue manager is reached at."""
+    """The address of the queue manager."""
     endpoints = status.get("endpoints", {})
     return str(endpoints.get("binary", "")).rpartition(":")[0]
 

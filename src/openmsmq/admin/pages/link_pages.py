@@ -40,7 +40,7 @@ async def outgoing_page(
 
 
 async def outgoing_one(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
-    """One outgoing queue, as the queue manager has it now: an action may just have changed it."""
+    """One outgoing queue, read from the queue manager now: an action may just have changed it."""
     del query
     destination = names["destination"]
     try:
@@ -69,7 +69,7 @@ async def outgoing_one(caller: Caller, query: QueryParams, names: dict[str, str]
 async def watch_outgoing(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
-    """What changes on an open page of an outgoing queue, as the samples have it."""
+    """The changing parts of an open page of an outgoing queue, from the samples."""
     del query
     destination = names["destination"]
     for info in caller.desk.figures.outgoing:
@@ -84,7 +84,7 @@ def _shown(info: dict[str, Any]) -> dict[str, Any]:
 
 
 class LinkStep(msgspec.Struct):
-    """Attempts in a row that ended alike, the last one first."""
+    """Consecutive attempts with the same result, the last one first."""
 
     words: str
     status: str
@@ -95,7 +95,7 @@ class LinkStep(msgspec.Struct):
 
 
 def link_steps(history: list[dict[str, Any]]) -> list[LinkStep]:
-    """The steps of a link, newest first; repeated ones are one step."""
+    """The steps of a link, newest first; repeated ones are merged."""
     steps: list[LinkStep] = []
     for step in history:
         status, addresses = str(step["status"]), list(step["addresses"] or ())

@@ -1,4 +1,4 @@
-"""Parts of open pages, sent as they change."""
+"""Live parts of open pages, sent as they change."""
 
 import asyncio
 import re
@@ -20,10 +20,10 @@ from .render import render
 from .site import PAGES, Page, Site
 
 STEP_SECONDS: Final = 1.0
-# Something is sent after this many quiet steps, so that a lost connection is noticed.
+# Keep-alive data is sent after this many quiet steps, so that a lost connection is noticed.
 QUIET_STEPS: Final = 15
-# What was rendered within this time is sent to others as well: many who look at a page ask the
-# queue manager as often as one. A little less than a step, since a sleep may end early.
+# Rendered parts are shared for this time: many viewers of a page ask the queue manager as
+# often as one. A little less than a step, since a sleep may end early.
 SHARED_SECONDS: Final = 0.98
 # A row of a table: a line of its own. Ids are path segments, which need no escapes.
 _ROW: Final = re.compile(r'^<tr id="([^"&]+)">(.*)</tr>$', re.MULTILINE)
@@ -39,11 +39,11 @@ class Live:
         self._locks: dict[Any, asyncio.Lock] = {}
 
     def routes(self) -> list[WebRoute]:
-        """The address that pages connect to."""
+        """The address of the event stream of pages."""
         return [WebRoute("GET", "/live", self.stream)]
 
     async def stream(self, request: Request, names: dict[str, str]) -> Response:
-        """Parts of one page, once when they changed."""
+        """Parts of one page, sent when they change."""
         del names
         caller = self._site.caller(request)
         page, query, values = find_page(request.query_params.get("page", ""))
@@ -104,7 +104,7 @@ class Live:
     async def _shared(
         self, caller: Caller, page: Page, query: QueryParams, names: dict[str, str]
     ) -> "Shown | None":
-        """What a page shows now; all who look at the same page with the same rights share it."""
+        """The current contents of a page, shared by all viewers with the same rights."""
         key = (page.path, str(query), tuple(names.items()), caller.person)
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
@@ -114,7 +114,7 @@ class Live:
             try:
                 values = await self._site.values(page, caller, query, names, live=True)
             except MsmqError:
-                # The page stays as it is: what it shows is gone, or the queue manager is away.
+                # The page stays unchanged: its object is gone, or the queue manager is unreachable.
                 shown = self._stale(page)
             else:
                 shown = rendered(page, values)
@@ -138,9 +138,9 @@ class Part(NamedTuple):
     """A live part of a page.
 
     Attributes:
-        element: the id of the element that it is in.
-        frame: the part without what is in its rows.
-        rows: what is in each row, by the id of the row.
+        element: the id of its element.
+        frame: the part without the contents of its rows.
+        rows: the contents of each row, by the id of the row.
     """
 
     element: str
@@ -149,10 +149,10 @@ class Part(NamedTuple):
     rows: dict[str, str]
 
     def changes(self, sent: dict[str, int]) -> Iterator[tuple[str, str]]:
-        """What differs from what was sent: the part, or some rows while they are the same ones.
+        """The changes since the last send: the part, or some rows while their set is the same.
 
         Args:
-            sent: hashes by the id of the element; those that differ are put in.
+            sent: hashes by the id of the element; changed ones are updated.
         """
         if sent.get(self.element) != hash(self.frame):
             sent[self.element] = hash(self.frame)

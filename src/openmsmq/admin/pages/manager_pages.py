@@ -25,9 +25,9 @@ NUMERIC: Final = (
     *("Messages", "Size", "Oldest", "Quota", "Added in the last hour", "Sent"),
     *("Received", "Queues", "Waiting reads", "Unread"),
 )
-# Lines of definitions that the page has, so that browsers stay quick.
+# The maximum number of lines of definitions in the page, so that browsers stay fast.
 SHOWN_LINES: Final = 1_000
-# What windows of telephones leave out.
+# Parts left out in narrow windows.
 WIDE: Final = ("Oldest", "Quota")
 MONO: Final = ("Journal", "Peer", "SID")
 STATES: Final = {
@@ -63,8 +63,8 @@ def _table(
 
 
 def _growth(caller: Caller, info: QueueInfo) -> str:
-    """How much a journal grew: what was received from its queue."""
-    # Nothing counts what comes into the journal of the machine.
+    """The growth of a journal: messages received from its queue."""
+    # The messages that enter the journal of the machine are not counted.
     if info.kind != "journal":
         return ""
     added = caller.desk.figures.received(info.name.partition(";")[0])
@@ -93,7 +93,7 @@ async def journals_page(
                 _cell("Added in the last hour", _growth(caller, info)),
             ]
         )
-    # Figures leave empty journals out; those of queues that keep one are shown all the same.
+    # Figures leave empty journals out; those of queues with journaling are shown all the same.
     kept = {info.name.casefold() for info in infos if info.kind == "journal"}
     rows += [
         _empty_journal(info)
@@ -167,7 +167,7 @@ async def transactions_page(
 async def definitions_page(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
-    """Definitions as they are, and what a file would change."""
+    """The current definitions, and the changes that a file would make."""
     del query, names
     values: dict[str, Any] = {"crumbs": [("Definitions", "")], "problem": None, "more": 0}
     try:

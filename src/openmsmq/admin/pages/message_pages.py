@@ -25,7 +25,7 @@ POLICIES: Final = {
     "drop": "removes it",
     "hold": "holds it until an operator decides",
 }
-# What the page of a message shows of it, and the pane, which has its way as well.
+# The views of the page of a message, and those of the pane, which include its route.
 PAGE_VIEWS: Final = ("body", "properties", "packet")
 PANE_VIEWS: Final = (*PAGE_VIEWS, "way")
 
@@ -33,7 +33,7 @@ PANE_VIEWS: Final = (*PAGE_VIEWS, "way")
 async def pane_values(
     caller: Caller, queue: str, lookup_id: str, query: QueryParams
 ) -> dict[str, Any]:
-    """What the pane of a message shows; its way is a view there."""
+    """The contents of the pane of a message, with its route as a view."""
     values = await message_values(caller, queue, lookup_id, query, PANE_VIEWS)
     message: ReceivedMessage | None = values["message"]
     if message is not None and values["view"] == "way":
@@ -48,7 +48,7 @@ async def message_values(
     query: QueryParams,
     views: tuple[str, ...] = PAGE_VIEWS,
 ) -> dict[str, Any]:
-    """What the views of a message show."""
+    """The contents of the views of a message."""
     view = query.get("view", "")
     if view not in views:
         view = "body"
@@ -99,7 +99,7 @@ def _number(text: str | None, otherwise: int) -> int:
 
 
 def message_facts(message: ReceivedMessage) -> list[tuple[str, Markup]]:
-    """What people ask first of a message."""
+    """The main facts about a message."""
     way = travel(message.sent_time, message.arrived_time)
     facts = [
         ("Sent", Markup("{} by {}").format(moment(message.sent_time, "date"), _sender(message))),
@@ -165,7 +165,7 @@ async def message_page(caller: Caller, query: QueryParams, names: dict[str, str]
 
 
 def _copy_to(queue: str, message: ReceivedMessage) -> str:
-    """Where copies of a message go: its queue, or the one that a dead letter was for."""
+    """The destination of copies of a message: its queue, or the original one of a dead letter."""
     if not queue.startswith("system$"):
         return queue.partition(";")[0]
     name = message.destination_queue or ""
@@ -184,7 +184,7 @@ async def _neighbours(caller: Caller, queue: str, lookup_id: int) -> dict[str, s
 
 
 async def _way(caller: Caller, message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
-    """What is known of the way of a message: what the queue manager noted, else what it says."""
+    """The route of a message: from the records of the queue manager, else from the message."""
     sent = {
         "tone": "w-ok",
         "title": f"Sent by {_sender(message)}",
@@ -214,7 +214,7 @@ async def _way(caller: Caller, message: ReceivedMessage, queue: str) -> list[dic
 
 
 def _next_steps(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
-    """What happens to a message that stays unread."""
+    """The future of a message that stays unread."""
     limit = message.time_to_be_received
     if limit is None or ";" in queue:
         return []
@@ -230,7 +230,7 @@ def _next_steps(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
 
 
 async def _policy(caller: Caller, queue: str, message: ReceivedMessage | None) -> str:
-    """What the policy of the queue does with a message that was given back."""
+    """The treatment, by the policy of the queue, of a message that was given back."""
     if message is None or not message.abort_count or ";" in queue:
         return ""
     name = queue.casefold()
@@ -246,7 +246,7 @@ async def _policy(caller: Caller, queue: str, message: ReceivedMessage | None) -
 
 
 def _own_steps(message: ReceivedMessage) -> list[dict[str, Any]]:
-    """What a message itself says of its way."""
+    """The route as recorded in a message."""
     steps: list[dict[str, Any]] = [
         {
             "tone": "w-ok",

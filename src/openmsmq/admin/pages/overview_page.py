@@ -30,10 +30,10 @@ async def overview_page(
     unread = settings.console_unread_seconds
     rows = [queue_row(info, figures, unread) for info in infos if info.kind == "queue"]
     rows.sort(key=lambda row: (-(row.arriving or 0.0), -row.messages, row.name))
-    # Also of those that may have grown.
+    # Includes those that may have grown.
     grown = [row for row in rows[BUSIEST:] if row.messages >= settings.console_growth_messages]
     draw_lines([*rows[:BUSIEST], *grown], figures)
-    # Links are about the whole queue manager, and some tokens about some queues.
+    # Links concern the whole queue manager, and some tokens only some queues.
     outgoing = [] if caller.person.queues else [link_row(info) for info in figures.outgoing]
     links = by_next_hop(outgoing)
     span = query.get("range", "1h")
@@ -62,7 +62,7 @@ def _deepest(rows: list[QueueRow]) -> list[QueueRow]:
 def _view(
     caller: Caller, infos: list[QueueInfo], rows: list[QueueRow], links: list[LinkRow]
 ) -> View:
-    """What the rules look at; a token for some queues is told about these only."""
+    """The input of the rules; a token for some queues gets only these."""
     desk = caller.desk
     figures, around = desk.figures, desk.console.surroundings
     if caller.person.queues:
@@ -123,7 +123,7 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
         figure(
             "Messages in queues",
             compact(messages),
-            # Totals are those of the whole queue manager, whatever the caller sees of it.
+            # Totals cover the whole queue manager, regardless of the queues that the caller sees.
             f"in {count_text(status.get('queues', len(rows)), 'queue')}",
             totals["messages"],
         ),
@@ -141,7 +141,7 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
             "Oldest that should be read",
             amount,
             short_name(oldest.name) if oldest else "nothing waits",
-            # The line is that of all queues, also of those that the caller does not see.
+            # The line covers all queues, including those that the caller does not see.
             [] if caller.person.queues else totals["oldest_message_age_seconds"],
             unit,
             "bad" if unread else "",

@@ -1,4 +1,4 @@
-"""Packets as pages show them: fields beside bytes."""
+"""Packets for pages: fields beside bytes."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ import msgspec
 
 from openmsmq.wire.dissect import Node, dissect
 
-# Bytes of a packet that are shown beside its fields.
+# The number of bytes of a packet shown beside its fields.
 SHOWN_BYTES: Final = 16 * 1024
 LONGEST_VALUE: Final = 400
 
@@ -23,7 +23,7 @@ class FieldRow(msgspec.Struct, frozen=True):
 
 
 class HexRow(msgspec.Struct, frozen=True):
-    """Sixteen bytes; `marked` are those of the field that is selected."""
+    """Sixteen bytes; `marked` are those of the selected field."""
 
     offset: str
     before: str
@@ -59,7 +59,7 @@ def packet_view(packet: bytes, selected: int = -1) -> PacketView:
 
 
 def _nodes(root: Node) -> list[tuple[Node, bool]]:
-    """Structures and their fields; flags are told in the meaning of their field."""
+    """Structures and their fields; flags are described in the meaning of their field."""
     nodes: list[tuple[Node, bool]] = []
     for structure in root.children:
         nodes.append((structure, True))

@@ -28,7 +28,7 @@ from .text import age, short_name
 
 PAGE: Final = 200
 SHOWN_QUEUES: Final = 500
-# How many queues the first pane of a queue lists, and what else is in it.
+# The number of queues in the first pane of a queue, and the other entries.
 SIDE_QUEUES: Final = 200
 SIDE_KINDS: Final = ("deadletter", "xact_deadletter", "machine_journal")
 JOURNAL: Final = ";JOURNAL"
@@ -89,12 +89,12 @@ COLUMNS: Final = (
     ("bytes", "Size", "w-96"),
     ("kind", "Kind", "w-158"),
 )
-# What windows of telephones show beside the name.
+# The columns shown beside the name in narrow windows.
 NARROW: Final = ("messages", "oldest")
 
 
 def _columns(hidden: str) -> list[dict[str, Any]]:
-    """The columns of the list: whether each is shown, and what hides or shows it."""
+    """The columns of the list: whether each is shown, and how to hide or show it."""
     now = set(hidden.split(","))
     return [
         {
@@ -110,7 +110,7 @@ def _columns(hidden: str) -> list[dict[str, Any]]:
 
 
 async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
-    """What every tab of a queue shows: the queue, and its neighbours in the first pane."""
+    """The common contents of all tabs of a queue: the queue, and its neighbours."""
     caller.need_queue(queue)
     infos = await caller.seen()
     owner = queue.partition(";")[0] if not queue.startswith("system$") else queue
@@ -149,7 +149,7 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
 
 
 async def _empty_journal(caller: Caller, queue: str) -> QueueRecord | None:
-    """A journal that the figures leave out; None if there is none."""
+    """A journal missing in the figures; None if there is none."""
     try:
         return await queue_calls.show_queue(caller, queue)
     except MsmqError:
@@ -157,7 +157,7 @@ async def _empty_journal(caller: Caller, queue: str) -> QueueRecord | None:
 
 
 def _queues_beside(named: dict[str, QueueInfo], owner: str) -> list[QueueInfo]:
-    """What the first pane lists: the queues before and after this one, and those of the system."""
+    """The entries of the first pane: the queues before and after this one, and system queues."""
     queues = sorted(name for name, each in named.items() if each.kind == "queue")
     start = max(0, min(bisect_left(queues, owner) - SIDE_QUEUES // 2, len(queues) - SIDE_QUEUES))
     system = sorted(name for name, each in named.items() if each.kind in SIDE_KINDS)
@@ -167,7 +167,7 @@ def _queues_beside(named: dict[str, QueueInfo], owner: str) -> list[QueueInfo]:
 def _side_of(
     info: QueueInfo, named: dict[str, QueueInfo], owner: str, queue: str
 ) -> Iterator[dict[str, Any]]:
-    """A queue in the first pane; the one that is shown with its subqueues and journal."""
+    """A queue in the first pane; the current one with its subqueues and journal."""
     name, messages = info.name, info.messages
     if info.kind != "queue":
         yield _side(name, name.partition(";")[2].lower(), messages, queue)
@@ -193,7 +193,7 @@ def _side(name: str, title: str, messages: int, current: str, sub: str = "") -> 
 
 
 def _depth(named: dict[str, QueueInfo], queue: str) -> int:
-    """How many messages a queue has; 0 if it is not listed."""
+    """The number of messages of a queue; 0 if it is not listed."""
     info = named.get(queue.casefold())
     return 0 if info is None else info.messages
 
@@ -220,7 +220,7 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     """The messages of a queue, and the one that is selected."""
     queue = names["queue"]
     values = await queue_values(caller, queue, "messages")
-    # What came later than this is not in the list; figures may be a second old.
+    # Later messages are not in the list; figures may be a second old.
     values |= await _counts_now(caller, queue, values["info"])
     needle, where = query.get("filter", ""), query.get("where", "")
     after = query.get("after", "")
@@ -260,8 +260,8 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
 
 
 async def _counts_now(caller: Caller, queue: str, info: QueueRecord | None) -> dict[str, Any]:
-    """The counts of a queue at this moment, where they can be had."""
-    # A queue that was just made has no figures yet.
+    """The counts of a queue at this moment, if available."""
+    # A new queue has no figures yet.
     if info.kind != "queue" if info is not None else ";" in queue:
         return {}
     try:
@@ -272,7 +272,7 @@ async def _counts_now(caller: Caller, queue: str, info: QueueRecord | None) -> d
 
 
 def counts_of(queue: str, info: QueueRecord) -> dict[str, Any]:
-    """What the head of a queue shows of it."""
+    """The head of the page of a queue."""
     owner = queue.partition(";")[0]
     return {
         "info": info,
@@ -282,21 +282,21 @@ def counts_of(queue: str, info: QueueRecord) -> dict[str, Any]:
 
 
 def _arrived(info: QueueRecord | None) -> int:
-    """How many messages have come so far; what came later is not in an open list."""
+    """The number of messages that have arrived so far; later ones are not in an open list."""
     return 0 if info is None else info.arrived_messages
 
 
 async def watch_messages(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
-    """What changes on an open list of messages: counts, never its rows."""
+    """The changing parts of an open list of messages: counts, never its rows."""
     del query
     values = await queue_values(caller, names["queue"], "messages")
     return {**values, "arrived": _arrived(values["info"])}
 
 
 def _chips(queue: str, query: QueryParams) -> list[Chip]:
-    """What the messages of a list have in common; a list without a condition begins anew."""
+    """The condition of the messages of a list; a list without one starts again."""
     url = url_maker(f"/queues/{segment(queue)}", query)
 
     def anew(**changes: object) -> str:
@@ -310,10 +310,10 @@ def _chips(queue: str, query: QueryParams) -> list[Chip]:
 
 
 def _condition(caller: Caller, needle: str, where: str) -> Condition | None:
-    """Which messages to show, and a job to take if all that match are selected; None for all.
+    """The selected messages, and a job if all that match are selected; None for all.
 
     Raises:
-        MsmqError: the filter cannot be read, or is about bodies that the caller may not see.
+        MsmqError: the filter is invalid, or is about bodies that the caller may not see.
     """
     condition = condition_of(where)
     message_calls.need_to_read(caller, condition)
@@ -323,7 +323,7 @@ def _condition(caller: Caller, needle: str, where: str) -> Condition | None:
 async def _browse(
     caller: Caller, queue: str, after: int, condition: Condition | None
 ) -> tuple[list[BrowsedMessage], bool, int]:
-    """A page of messages that the condition holds for; how many were looked at."""
+    """A page of messages that match; also how many were searched."""
     if condition is None:
         found, more = await message_calls.browse(
             caller, queue, after=after, count=PAGE, head_bytes=0

@@ -28,7 +28,7 @@ from .text import moment, rate
 async def _values(caller: Caller, queue: str, tab: str, title: str) -> dict[str, Any]:
     values = await queue_values(caller, queue, tab)
     if values["info"] is None:
-        # It is not listed, or was just made: the answer says why, or what it is.
+        # It is not listed, or new: the answer has the reason or the queue.
         values |= counts_of(queue, await queue_calls.show_queue(caller, queue))
     return {**values, "tab_title": title, "queue_pattern": re.escape(values["queue_short"])}
 
@@ -57,7 +57,7 @@ async def subqueues_tab(
 
 
 async def delayed_tab(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
-    """Messages for a queue that appear later."""
+    """Delayed messages of a queue."""
     del query
     values = await _values(caller, names["queue"], "delayed", "Delayed")
     try:
@@ -71,7 +71,7 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     """Rates, depth, age, readers and refusals of a queue."""
     queue = names["queue"]
     values = await _values(caller, queue, "activity", "Activity")
-    # The sentences are of this moment, so the figures beside them are as well.
+    # The sentences are current, so the figures beside them must be, too.
     with suppress(MsmqError):
         values |= counts_of(queue, await queue_calls.show_queue(caller, queue))
     info = values["info"]
@@ -113,7 +113,7 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
 
 
 def _reason(name: str) -> str:
-    """Why messages left a queue, in words."""
+    """Why messages left a queue, as text."""
     known = MessageClass.__members__.get(name.removeprefix("MQMSG_CLASS_"))
     return _sentence(name if known is None else MEANINGS[known])
 
@@ -125,7 +125,7 @@ def _sentence(words: str) -> str:
 async def permissions_tab(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
-    """Who may do what with a queue, and why."""
+    """The permissions of a queue, and effective rights with reasons."""
     queue = names["queue"]
     values = await _values(caller, queue, "permissions", "Permissions")
     principal = query.get("principal", "")
@@ -172,7 +172,7 @@ WORDS: Final = {
 
 
 def _words(entry: queue_calls.Permission) -> str:
-    """What an entry allows or denies, in words."""
+    """The rights that an entry allows or denies, as text."""
     return ", ".join(WORDS.get(right, right) for right in entry.rights)
 
 

@@ -1,4 +1,4 @@
-"""Templates, and the files that pages load."""
+"""Templates, and static files of pages."""
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import cache, lru_cache
@@ -24,13 +24,13 @@ _TYPES: Final = {
     ".txt": "text/plain; charset=utf-8",
     ".json": "application/json",
 }
-# Rows of lists that are not rendered again: those of two long pages.
+# The number of cached rows of lists: those of two long pages.
 REMEMBERED: Final = 1_000
 
 
 @cache
 def templates() -> Environment:
-    """The templates of the package; everything that they show is escaped."""
+    """The templates of the package; all values are escaped."""
     environment = Environment(
         loader=PackageLoader("openmsmq.admin"),
         autoescape=True,
@@ -41,7 +41,7 @@ def templates() -> Environment:
     )
     environment.filters.update(text.FILTERS)
     environment.globals.update(icon=icon, spark=text.spark)
-    # Macros for all templates, also where only one block is rendered.
+    # Macros for all templates, even where only one block is rendered.
     environment.globals["parts"] = environment.get_template("parts.html").module
     environment.globals["remembered"] = remembered
     return environment
@@ -49,14 +49,14 @@ def templates() -> Environment:
 
 @lru_cache(maxsize=REMEMBERED)
 def remembered(macro: str, *values: Hashable) -> str:
-    """What a macro of parts.html makes of values; most rows are as they were a second before."""
+    """The result of a macro of parts.html; most rows are unchanged since a second ago."""
     made: str = getattr(templates().globals["parts"], macro)(*values)
     return made
 
 
 @cache
 def static_files() -> dict[str, tuple[bytes, str]]:
-    """Every file that pages load: its bytes and its type by its path below `/static`."""
+    """All static files: bytes and type by path below `/static`."""
     found: dict[str, tuple[bytes, str]] = {}
     root = files("openmsmq.admin") / "static"
     for folder, prefix in ((root, ""), (root / "vendor", "vendor/")):
@@ -85,7 +85,7 @@ def render(template: str, values: dict[str, Any], *, block: str | None = None) -
 
 @cache
 def _block_of(template: str, block: str) -> Callable[[Context], Iterator[str]]:
-    """What renders a block: of the template, or of the one that it extends."""
+    """The renderer of a block: of the template, or of the one that it extends."""
     environment = templates()
     found = environment.get_template(template)
     if block in found.blocks:
@@ -107,7 +107,7 @@ def page(
 
 
 async def static(request: Request, values: dict[str, str]) -> Response:
-    """A file that pages load."""
+    """A static file."""
     del request
     name = "/".join(values[key] for key in ("folder", "name") if key in values)
     if name not in static_files():

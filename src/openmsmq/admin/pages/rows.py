@@ -1,4 +1,4 @@
-"""Rows of queues and links as pages show them."""
+"""Rows of queues and links for pages."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
@@ -16,7 +16,7 @@ class QueueRow(msgspec.Struct):
     """A queue in a list.
 
     Attributes:
-        line: its messages in the last hour, where the row is shown (`draw_lines`).
+        line: its messages in the last hour, for visible rows (`draw_lines`).
     """
 
     name: str
@@ -55,7 +55,7 @@ class QueueRow(msgspec.Struct):
 
 
 class QueueCells(NamedTuple):
-    """What a row shows: equal ones look the same."""
+    """The visible contents of a row: equal ones look the same."""
 
     name: str
     label: str
@@ -95,13 +95,13 @@ def queue_row(info: QueueInfo, figures: Figures, unread_seconds: float) -> Queue
 
 
 def draw_lines(rows: Sequence[QueueRow], figures: Figures) -> None:
-    """Add the small lines of rows that are shown."""
+    """Add the small lines of visible rows."""
     for row in rows:
         row.line = figures.line(row.name)
 
 
 def is_unread(info: QueueInfo, seconds: float) -> bool:
-    """Whether messages wait longer than this and nobody has the queue open."""
+    """Whether messages wait longer than this and the queue is not open."""
     oldest = info.oldest_message_age_seconds
     return (
         info.kind == "queue"
@@ -117,7 +117,7 @@ class LinkRow(msgspec.Struct):
 
     Attributes:
         name: the next hop.
-        queues: outgoing queues that it stands for.
+        queues: its outgoing queues.
     """
 
     name: str
@@ -142,7 +142,7 @@ _WORST_FIRST: Final = ("bad", "warn", "ok", "faint")
 
 
 def next_hop(info: dict[str, Any]) -> str:
-    """Where the messages of an outgoing queue go first."""
+    """The first next hop of an outgoing queue."""
     hops = info.get("next_hops") or []
     return str(info.get("next_hop") or (hops[0] if hops else host_at(info["destination"])))
 
@@ -200,7 +200,7 @@ def is_down(info: dict[str, Any]) -> bool:
 
 
 def link_words(info: dict[str, Any]) -> tuple[str, str]:
-    """How an outgoing queue is, as a tone and a few words."""
+    """The state of an outgoing queue, as a tone and a few words."""
     state = str(info["state"])
     if state == "ONHOLD":
         return "warn", "paused"

@@ -43,12 +43,12 @@ Gather = Callable[[Caller, QueryParams, dict[str, str]], Awaitable[dict[str, Any
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its path, its template, who gathers what it shows, and what of it is live.
+    """A page: its path, its template, the function that collects its data, and its live parts.
 
     Args:
         live: names of blocks, and the ids of the elements that they are in.
-        watch: who gathers what these blocks show, if it is less than the page.
-        whole: whether it is about the whole queue manager, so that a token for some queues is not
+        watch: the function that collects the data of these blocks, if it is less than the page.
+        whole: whether it concerns the whole queue manager, so that a token for some queues is not
             enough.
     """
 
@@ -163,7 +163,7 @@ class Site:
         self._desk = desk
 
     def routes(self) -> list[WebRoute]:
-        """Every page, the files that they load, and signing in and out."""
+        """Every page, their static files, and signing in and out."""
         routes = [WebRoute("GET", page.path, self._shower(page)) for page in PAGES]
         return [
             *routes,
@@ -176,10 +176,10 @@ class Site:
         ]
 
     def caller(self, request: Request) -> Caller:
-        """Who asks.
+        """The person who asks.
 
         Raises:
-            Problem: 401, nobody is signed in.
+            Problem: 401, no user is signed in.
         """
         state = request.state
         if state.person is None:
@@ -203,7 +203,7 @@ class Site:
         *,
         live: bool = False,
     ) -> dict[str, Any]:
-        """What a page shows, or only what changes on it."""
+        """The contents of a page, or only its changing parts."""
         caller.need(page.role, what="This page")
         if page.whole:
             caller.need_every_queue()
@@ -238,7 +238,7 @@ class Site:
     def ask_to_sign_in(
         self, request: Request, problem: Problem | None, status: int, target: str = ""
     ) -> Response:
-        """The page that asks for a token, and goes on to a target."""
+        """The page that asks for a token, and continues to a target."""
         target = target or request.query_params.get("next", "")
         if not target and request.method == "GET" and not request.url.path.startswith("/sign-in"):
             target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
@@ -250,7 +250,7 @@ class Site:
         return answer_with(request, "sign_in.html", values, status)
 
     async def sign_in(self, request: Request, names: dict[str, str]) -> Response:
-        """Take a token and begin a session."""
+        """Check a token and begin a session."""
         del names
         address = address_of(request.scope)
         wait = self._desk.sign_ins.take(address, time.monotonic())
@@ -278,9 +278,9 @@ class Site:
         return self._welcome(request, session.key, target if safe else "/")
 
     async def sign_in_by_link(self, request: Request, names: dict[str, str]) -> Response:
-        """Take a link and begin a session."""
+        """Check a link and begin a session."""
         if request.method == "HEAD":
-            # Whoever only looks at an address does not use it up.
+            # Viewing an address does not use the link up.
             raise Problem(405, "This takes GET.", allow=("GET",))
         person = self._desk.links.take(names["code"], time.monotonic())
         if person is None:

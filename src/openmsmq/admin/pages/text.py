@@ -1,4 +1,4 @@
-"""Values as pages show them."""
+"""Values as text for pages."""
 
 import re
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from openmsmq.terminal.quantities import count_text, duration_text, size_text
 
 
 def shown(value: object) -> str:
-    """Text of others with what hides or turns other text made visible."""
+    """Foreign text with invisible or direction-changing characters made visible."""
     return printable(str(value))
 
 
 def short_name(queue: str) -> str:
-    """A queue as lists show it: private queues without `private$`."""
+    """The short name of a queue: private queues without `private$`."""
     return queue.removeprefix("private$\\")
 
 
@@ -29,7 +29,7 @@ _URL: Final = re.compile(r"DIRECT=HTTPS?://(\[[^\]]*\]|[^/:]+).*", re.IGNORECASE
 
 
 def short_destination(format_name: str, machine: str) -> str:
-    """Where a message was for, as lists show it: a queue of this machine by its short name."""
+    """The destination of a message, as in lists: a queue of this machine by its short name."""
     direct = _DIRECT.fullmatch(format_name)
     if direct is None:
         return format_name
@@ -38,7 +38,7 @@ def short_destination(format_name: str, machine: str) -> str:
 
 
 def host_at(format_name: str) -> str:
-    """The machine that a format name or a URL leads to; else the name itself."""
+    """The machine in a format name or a URL; else the name itself."""
     direct = _DIRECT.fullmatch(format_name)
     if direct is not None:
         return direct[1]
@@ -47,7 +47,7 @@ def host_at(format_name: str) -> str:
 
 
 def queue_at(format_name: str) -> str:
-    """The queue that a format name or a URL leads to, without the way there."""
+    """The queue in a format name or a URL, without its address."""
     direct = _DIRECT.fullmatch(format_name)
     if direct is not None:
         return direct[2]
@@ -55,7 +55,7 @@ def queue_at(format_name: str) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number in groups."""
+    """A whole number with digit groups."""
     return "" if value is None else count_text(int(value))
 
 
@@ -71,7 +71,7 @@ def compact(value: float | None) -> str:
 
 
 def rate(value: float | None) -> str:
-    """A number a second."""
+    """A number per second."""
     if value is None:
         return "-"
     if value and value < 99.95:
@@ -121,7 +121,7 @@ def moment(value: float | datetime | str | None, style: str = "time") -> Markup:
 
 
 def travel(sent: datetime, arrived: datetime) -> str:
-    """How long a message was on its way; the time at which it was sent has whole seconds."""
+    """The transit time of a message; the time at which it was sent has whole seconds."""
     seconds = (arrived - sent).total_seconds()
     if seconds < 0:
         return "before it was sent, by the clock of its sender"
@@ -129,7 +129,7 @@ def travel(sent: datetime, arrived: datetime) -> str:
 
 
 def until(value: str, now: float) -> str:
-    """How long it is to a moment."""
+    """The time until a moment."""
     return age(datetime.fromisoformat(value).timestamp() - now)
 
 
@@ -152,7 +152,7 @@ def spark(values: Sequence[float | None], width: int = 92, height: int = 18, ton
 
 
 def highlight(text: str, needle: str) -> Markup:
-    """The text with what was searched for marked."""
+    """The text with matches marked."""
     safe = shown(text)
     if not needle:
         return escape(safe)
@@ -164,7 +164,7 @@ def highlight(text: str, needle: str) -> Markup:
 
 
 def advice(value: object) -> Markup:
-    """Text with its commands, which stand in backticks, as code."""
+    """Text in which commands, written in backticks, are code."""
     parts = shown(value).split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
@@ -173,7 +173,7 @@ def advice(value: object) -> Markup:
 
 
 def shown_lines(value: str) -> str:
-    """Text of several lines with what hides or turns other text made visible."""
+    """Text of several lines with invisible or direction-changing characters made visible."""
     return "\n".join(printable(line) for line in value.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""The audit log: who did what, written before the action and again with its result."""
+"""The audit log: user and action, written before the action and again with its result."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from .person import Person
 from .problems import Problem
 
 FILE_NAME: Final = "audit.jsonl"
-# A full file is renamed; so many old ones are kept.
+# A full file is renamed; this many old ones are kept.
 LARGEST_FILE: Final = 16 * 1024 * 1024
 OLD_FILES: Final = 4
 # Entries kept in memory for pages.
@@ -26,14 +26,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         number: counts the actions since the console started; an action and its result share it.
         time: ISO 8601, UTC.
-        principal, credential, role, address: who.
+        principal, credential, role, address: the caller.
         action: the name of the endpoint.
-        target: such as a queue, an outgoing queue, or a token's name, and what is done with it.
-        filter: which messages, in words or as JSON.
-        count: how many messages, or how many changes of definitions.
+        target: the object, such as a queue, an outgoing queue, or a token's name, with details.
+        filter: the selection of messages, as text or as JSON.
+        count: the number of messages, or of changes of definitions.
         result: `begun`, `done`, or the name of an error.
         job: the number of the job that does it.
-        key: stands for the Idempotency-Key of the request, if it had one.
+        key: identifies the Idempotency-Key of the request, if it had one.
     """
 
     number: int
@@ -68,10 +68,10 @@ class AuditLog:
             self._recent.extend(self._read(RECENT))
 
     def begin(self, person: Person, action: str, **details: Any) -> Entry:
-        """Note an action before it is done.
+        """Record an action before it is carried out.
 
         Raises:
-            Problem: 503, it cannot be written; then the action is not to be done.
+            Problem: 503, it cannot be written; then the action must not be carried out.
         """
         self._number += 1
         entry = Entry(
@@ -97,12 +97,12 @@ class AuditLog:
         return entry
 
     def end(self, entry: Entry, result: str, **details: Any) -> None:
-        """Note the result of an action; that it is done does not depend on the file."""
+        """Record the result of an action, which is final even if the write fails."""
         done = msgspec.structs.replace(entry, time=_now(), result=result, **details)
         try:
             self._append(done)
         except OSError as exc:
-            # What the console writes to its error output is in the log of the queue manager.
+            # The error output of the console is in the log of the queue manager.
             sys.stderr.write(f"The audit log cannot be written ({exc.strerror}): {done}\n")
             self._recent.append(done)
 
@@ -111,7 +111,7 @@ class AuditLog:
         return list(reversed(self._recent))
 
     def keyed(self, most: int) -> list[Entry]:
-        """Those of so many last entries that have a key, the oldest first."""
+        """Those of the last entries that have a key, the oldest first."""
         return [entry for entry in self._read(most) if entry.key]
 
     def _append(self, entry: Entry) -> None:
@@ -131,7 +131,7 @@ class AuditLog:
                 old.replace(path.with_suffix(f".{number}.jsonl"))
 
     def _end_line(self, path: Path) -> None:
-        """End a line that a crash cut off, so that the next one is read."""
+        """End a line that a crash cut off, so that the next one can be read."""
         if path.exists() and path.stat().st_size:
             with path.open("r+b") as file:
                 file.seek(-1, os.SEEK_END)
@@ -139,7 +139,7 @@ class AuditLog:
                     file.write(b"\n")
 
     def _read(self, most: int) -> list[Entry]:
-        """So many last entries, the oldest first; lines that a crash cut off are left out."""
+        """The last entries, the oldest first; lines that a crash cut off are left out."""
         if self._path is None:
             return []
         lines: list[bytes] = []

@@ -29,22 +29,22 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 CSRF_HEADER: Final = "x-csrf-token"
-# Live updates come again and again without anybody at the keyboard.
+# Live updates repeat without a user at the keyboard.
 BACKGROUND_PATHS: Final = ("/live", "/figures")
 
 
 def cookie_name(*, tls: bool) -> str:
-    """The name of the session's cookie; under TLS browsers tie it to this host."""
+    """The name of the session's cookie; under TLS browsers bind it to this host."""
     return "__Host-openmsmq" if tls else "openmsmq"
 
 
 class Guard:
-    """Checks requests, finds out who asks, and puts headers on answers.
+    """Checks requests, identifies the caller, and adds headers to answers.
 
     Args:
-        app: what is guarded.
-        refuse: makes the answer of a refusal: JSON for programs, a page for people.
-        largest: bytes that a request may have.
+        app: the guarded application.
+        refuse: creates the answer of a refusal: JSON for programs, a page for people.
+        largest: the maximum size of a request in bytes.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class Guard:
             await self._refuse(scope, problem_of(error))(scope, receive, send_with_headers)
 
     def _take_forwarded(self, scope: Scope, headers: Headers) -> None:
-        """Believe what a proxy that the configuration names says about the client."""
+        """Trust the headers of a configured proxy about the client."""
         client = scope.get("client")
         if client is None or client[0] not in self._proxies:
             return
-        # Each proxy adds the address that it was asked from, to the end or as a line of its own.
+        # Each proxy appends the address of its client, to the line or as a new one.
         addresses = [each.strip() for each in _listed(headers, "x-forwarded-for")]
         while len(addresses) > 1 and addresses[-1] in self._proxies:
             del addresses[-1]
@@ -113,7 +113,7 @@ class Guard:
             scope["scheme"] = "https"
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Refuse what is forged or too much; note who asks.
+        """Refuse forged or excessive requests; record the caller.
 
         Raises:
             Problem: it is refused.
@@ -157,7 +157,7 @@ class Guard:
             )
 
     def _identify(self, scope: Scope, headers: Headers) -> tuple[Person | None, Session | None]:
-        """Who asks: by a token in the request, else by the session of the cookie."""
+        """The caller: by a token in the request, else by the session of the cookie."""
         kind, _, value = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             entry = self._tokens.find(value.strip(), datetime.now(UTC))
@@ -178,7 +178,7 @@ class Guard:
         return (None, None) if session is None else (session.person, session)
 
     def _check_forgery(self, scope: Scope, headers: Headers, session: Session | None) -> None:
-        """Refuse a change that another site asks for with the cookie of this one."""
+        """Refuse a change that another site requests with the cookie of this one."""
         origin = headers.get("origin")
         own = f"{scope['scheme']}://{headers['host'].lower()}"
         site = headers.get("sec-fetch-site", "same-origin")
@@ -201,7 +201,7 @@ class Guard:
 
 
 class _Limited:
-    """A request's body, cut off where it becomes too large."""
+    """A request's body, cut off at the limit."""
 
     def __init__(self, receive: Receive, largest: int) -> None:
         self._receive = receive
@@ -218,7 +218,7 @@ class _Limited:
 
 
 def _listed(headers: Headers, name: str) -> list[str]:
-    """The entries of a header with commas between them, over all of its lines; at least one."""
+    """The entries of a header, separated by commas, over all of its lines; at least one."""
     return ",".join(headers.getlist(name)).split(",")
 
 

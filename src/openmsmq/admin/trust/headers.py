@@ -19,7 +19,7 @@ def new_nonce() -> str:
 
 
 def content_security_policy(nonce: str) -> str:
-    """What a page may load and run: files of the console, and nothing else."""
+    """The resources of a page: files of the console, and nothing else."""
     return (
         "default-src 'none'; "
         f"script-src 'self' 'nonce-{nonce}'; "
@@ -30,6 +30,6 @@ def content_security_policy(nonce: str) -> str:
 
 
 def headers_of(nonce: str, *, tls: bool) -> list[tuple[bytes, bytes]]:
-    """The headers that every answer has, errors included."""
+    """The headers of every answer, errors included."""
     policy = (b"content-security-policy", content_security_policy(nonce).encode())
     return [policy, *FIXED, *(UNDER_TLS if tls else ())]

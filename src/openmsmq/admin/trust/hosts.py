@@ -1,4 +1,4 @@
-"""Which names of the console a request may use."""
+"""The names of the console that are valid in requests."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ def host_of(header: str) -> str:
 
 
 class Hosts:
-    """The names and addresses that the console answers to.
+    """The names and addresses of the console.
 
-    Everything else is refused: a page of another site whose name was pointed at this machine
+    All others are refused: a page of another site whose name was pointed at this machine
     (DNS rebinding) sends its own name.
 
     Args:

@@ -1,14 +1,14 @@
-"""Limits for what one address or token may ask for."""
+"""Limits of requests per address or token."""
 
 from collections import OrderedDict
 from typing import Final
 
-# Keys that a limit remembers; the one that was not seen for longest is forgotten first.
+# The number of keys of a limit; the one unused for longest is forgotten first.
 MOST_KEYS: Final = 10_000
 
 
 class RateLimit:
-    """So many in so many seconds for each key; unused ones are saved up to that number.
+    """A number of events per period for each key; unused ones accumulate up to that number.
 
     `now` is monotonic time in seconds.
     """
@@ -19,7 +19,7 @@ class RateLimit:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, key: str, now: float) -> float:
-        """Count one; 0 if it is within the limit, else the seconds until the next one is."""
+        """Count one event; 0 if it is within the limit, else the seconds until the next one is."""
         left, then = self._left.pop(key, (float(self._count), now))
         left = min(self._count, left + (now - then) * self._rate)
         wait = 0.0 if left >= 1 else (1 - left) / self._rate
@@ -30,19 +30,19 @@ class RateLimit:
 
 
 class Slots:
-    """So many at a time."""
+    """A number of concurrent uses."""
 
     def __init__(self, most: int) -> None:
         self.most: Final = most
         self.used = 0
 
     def take(self) -> bool:
-        """Take one, if one is free; `give` it back."""
+        """Take a slot, if one is free; `give` it back."""
         if self.used >= self.most:
             return False
         self.used += 1
         return True
 
     def give(self) -> None:
-        """Give one back."""
+        """Give a slot back."""
         self.used -= 1

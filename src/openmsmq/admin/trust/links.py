@@ -1,4 +1,4 @@
-"""Links that sign a user of this machine in: asked for over a Unix socket, good once."""
+"""Links that sign a user of this machine in: requested over a Unix socket, valid once."""
 
 import asyncio
 import os
@@ -32,14 +32,14 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Links:
-    """Hands out links and takes each of them once.
+    """Issues links and accepts each of them once.
 
-    Whoever may connect to the socket gets a link for the user that the kernel names. The user that
-    the console runs as and root are administrators, others operators; the permissions of the queue
-    manager decide what any of them may do.
+    A user who may connect to the socket gets a link for the account in the kernel. The user of
+    the console and root are administrators, others operators; the permissions of the queue
+    manager limit the actions of each.
 
     Args:
-        folder: where the socket is; None for no links.
+        folder: the folder of the socket; None for no links.
         tls: whether the console speaks HTTPS.
     """
 
@@ -54,7 +54,7 @@ class Links:
         if self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Others may ask for a link, and read nothing else here.
+        # Other users may ask for a link, and read nothing else here.
         self._path.parent.chmod(0o711)
         self._path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._answer, self._path)
@@ -77,7 +77,7 @@ class Links:
         return Link(f"/sign-in/{code}", LINK_SECONDS, person.principal, role.word, self._tls)
 
     def take(self, code: str, now: float) -> Person | None:
-        """Who a link is for; it does not work again."""
+        """The person of a link, which becomes invalid."""
         ends, person = self._links.pop(code, (0.0, None))
         return person if now < ends else None
 

@@ -1,4 +1,4 @@
-"""Who asks: a principal, a role, and what the role is narrowed to."""
+"""The person who asks: a principal, a role, and restrictions of the role."""
 
 from enum import IntEnum
 from fnmatch import fnmatchcase
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Role(IntEnum):
-    """What a person may do at the console; each role includes those before it."""
+    """The rights of a person at the console; each role includes those before it."""
 
     READER = 1
     OPERATOR = 2
@@ -24,16 +24,16 @@ ROLES: Final = {role.word: role for role in Role}
 
 
 class Person(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who is signed in, or the holder of a token.
+    """A signed-in user, or the holder of a token.
 
     Attributes:
-        principal: whom the queue manager is asked for, such as `user:ann`.
-        role: what the console lets through at most.
+        principal: the principal whose rights count at the queue manager, such as `user:ann`.
+        role: the upper limit of the rights at the console.
         bodies: whether a reader sees bodies; other roles always do.
         queues: patterns of path names without the computer; empty means every queue.
         credential: the name of the token, or `link`.
         sha256: the digest of the token; empty for a link.
-        address: where the request came from.
+        address: the source address of the request.
     """
 
     principal: str
@@ -50,7 +50,7 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
         return self.bodies or self.role > Role.READER
 
     def may_use(self, queue: str) -> bool:
-        """Whether a queue is among those that the token names.
+        """Whether a queue is among those of the token.
 
         Args:
             queue: its path name without the computer; subqueues and journals belong to it.

@@ -1,4 +1,4 @@
-"""Refusals over HTTP: a status, and what people are told."""
+"""Refusals over HTTP: a status, and a text for users."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -27,7 +27,7 @@ STATUS_TEXTS: Final = {
     503: "The queue manager does not answer",
 }
 _LOG: Final = "The log of the queue manager says more (M0092)."
-# Cause and remedy of a refusal that says neither.
+# Cause and remedy of a refusal without its own.
 _WORDS: Final = {
     400: (
         "The request does not have the form that its address takes.",
@@ -64,7 +64,7 @@ _STATUSES: Final[dict[int, int]] = {
 
 
 class ErrorRecord(msgspec.Struct, frozen=True):
-    """What went wrong, as `{"error": …}` has it."""
+    """The error in the form of `{"error": …}`."""
 
     name: str
     code: str | None
@@ -74,11 +74,11 @@ class ErrorRecord(msgspec.Struct, frozen=True):
 
 
 class Problem(MsmqError):
-    """A request that is refused.
+    """A refused request.
 
     Args:
-        status: of the answer.
-        detail: what was refused.
+        status: the status of the answer.
+        detail: the refusal.
         cause: the likely cause, as a sentence; without one, that of the status.
         remedy: what to do, as a sentence; without one, that of the status.
         name: such as `MQ_ERROR_QUEUE_NOT_FOUND`, else one of the console's own.
@@ -115,17 +115,17 @@ class Problem(MsmqError):
 
 
 def _detail(error: QueueError) -> str:
-    """What happened; an error that has only a name says also what happened to it."""
+    """The text of an error; one with only a name gets a description."""
     if " " in error.detail or not error.detail:
         return error.detail or error.text
     return f"{error.text.rstrip('.')}: {error.detail}"
 
 
 def problem_of(error: MsmqError, *, changing: bool = False) -> Problem:
-    """The answer that an error of the client stands for.
+    """The answer to an error of the client.
 
     Args:
-        changing: the request was to change something.
+        changing: whether the request was to make a change.
     """
     if isinstance(error, Problem):
         return error
@@ -143,7 +143,7 @@ def problem_of(error: MsmqError, *, changing: bool = False) -> Problem:
             503,
             "The queue manager does not answer.",
             cause="It is stopped, starting, or busy.",
-            # It may have got the request before it stopped answering.
+            # It may have received the request before it stopped answering.
             remedy="It may be done all the same: look before you try again."
             if changing
             else "Try again; `openmsmq status` on its machine says whether it runs.",
@@ -156,7 +156,7 @@ def problem_of(error: MsmqError, *, changing: bool = False) -> Problem:
             503,
             "The tokens of this console cannot be read.",
             cause="Their file is damaged, or the console may not read it.",
-            # Every caller gets this text: it has nothing of the file.
+            # Every caller gets this text: it must not quote the file.
             remedy="`openmsmq console token list` on its machine says what is wrong with it.",
             name="TOKENS_NOT_READ",
         )

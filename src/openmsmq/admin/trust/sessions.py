@@ -11,13 +11,13 @@ from .tokens import Tokens
 
 IDLE_SECONDS: Final = 30 * 60
 LONGEST_SECONDS: Final = 12 * 3600
-# More sessions than this end the one that was idle the longest.
+# Above this number, the session that was idle for longest ends.
 MOST_SESSIONS: Final = 10_000
 
 
 @dataclass(slots=True)
 class Session:
-    """One browser that is signed in."""
+    """One signed-in browser."""
 
     key: str
     person: Person
@@ -26,12 +26,12 @@ class Session:
     used: float
 
     def matches(self, token: str) -> bool:
-        """Whether a request names the CSRF token of this session."""
+        """Whether a request has the CSRF token of this session."""
         return hmac.compare_digest(token.encode("utf-8", "replace"), self.csrf.encode())
 
 
 class Sessions:
-    """Every session; a restart of the console ends all of them.
+    """All sessions; a restart of the console ends them.
 
     `now` is monotonic time in seconds.
     """
@@ -52,7 +52,7 @@ class Sessions:
         return session
 
     def find(self, key: str, now: float, *, background: bool = False) -> Session | None:
-        """The session of a cookie, unless it has ended or its token is not what it was.
+        """The session of a cookie, unless it has ended or its token has changed.
 
         Args:
             background: a live update, which does not keep an idle session alive.
@@ -81,7 +81,7 @@ class Sessions:
                 self.end(session.key)
 
     def _vouched(self, session: Session) -> bool:
-        """Whether the token of a session still lets its holder in; a link did so once."""
+        """Whether the token of a session is still valid; a link was valid once."""
         person = session.person
         return not person.sha256 or self._tokens.vouches_for(person, datetime.now(UTC))
 

@@ -14,21 +14,21 @@ from openmsmq.wire.errors import ConfigError
 from .person import ROLES, Person
 
 RoleWord = Literal["reader", "operator", "administrator"]
-# Shows in logs and files that something is a token of a console.
+# The prefix by which logs and files show that a text is a token of a console.
 PREFIX: Final = "omq_"
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One entry of the file; the token itself is nowhere.
+    """One entry of the file; the token itself is not stored.
 
     Attributes:
-        name: what people call it.
+        name: its name for users.
         sha256: hexadecimal digest of the token.
-        principal: whom the queue manager is asked for.
-        role: the most that it lets through.
+        principal: the principal whose rights count at the queue manager.
+        role: the upper limit of its rights.
         bodies: whether a reader sees bodies.
         queues: patterns of path names without the computer; empty means every queue.
-        ends: after this time it is refused.
+        ends: the time from which it is refused.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             raise ValueError("ends must name its offset from UTC")
 
     def person(self, address: str) -> Person:
-        """Who holds it."""
+        """The holder."""
         return Person(
             principal=self.principal,
             role=ROLES[self.role],
@@ -79,29 +79,29 @@ class Tokens:
         """Every entry, in the order of the file.
 
         Raises:
-            TokensNotRead: the file cannot be read or is wrong.
+            TokensNotRead: the file cannot be read or is invalid.
         """
         self._refresh()
         return list(self._by_digest.values())
 
     def find(self, token: str, utc: datetime) -> Token | None:
-        """The entry of a token that has not ended."""
+        """The entry of a valid token."""
         self._refresh()
         return self._entry(digest_of(token), utc)
 
     def vouches_for(self, person: Person, utc: datetime) -> bool:
-        """Whether the token that somebody came with is there, unchanged, and has not ended."""
+        """Whether the token of a person still exists, unchanged and valid."""
         self._refresh()
         entry = self._entry(person.sha256, utc)
         return entry is not None and entry.person(person.address) == person
 
     def add(self, entry: Token) -> None:
-        """Write a further entry.
+        """Add an entry.
 
         Raises:
-            ConfigError: its name is taken or is none, or the file cannot be written.
+            ConfigError: its name is taken or invalid, or the file cannot be written.
         """
-        # Its path in the API is made from it, which removes it again.
+        # Its path in the API is made from the name, for its removal.
         if not any(character.isalnum() for character in entry.name):
             raise ConfigError("the name of a token needs a letter or a digit")
         entries = self.all()
@@ -110,7 +110,7 @@ class Tokens:
         self._write([*entries, entry])
 
     def remove(self, name: str) -> bool:
-        """Take an entry out; whether there was one."""
+        """Remove an entry; return whether it existed."""
         entries = self.all()
         kept = [entry for entry in entries if entry.name != name]
         if len(kept) == len(entries):
@@ -123,7 +123,7 @@ class Tokens:
         return None if entry is None or (entry.ends is not None and entry.ends <= utc) else entry
 
     def _refresh(self) -> None:
-        """Read the file if it is another one than before."""
+        """Read the file if it has changed."""
         if self.path is None:
             return
         try:
@@ -164,12 +164,12 @@ class Tokens:
 
 
 def digest_of(token: str) -> str:
-    """The digest that the file has of a token."""
+    """The digest of a token, as in the file."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def new_token() -> str:
-    """A token that nobody can guess."""
+    """An unguessable token."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
