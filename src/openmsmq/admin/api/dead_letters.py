@@ -24,9 +24,9 @@ class DeadLetterQuery(PartQuery, frozen=True, kw_only=True, forbid_unknown_field
     """Which dead letters, what they are grouped by, and which of the groups.
 
     Attributes:
-        by: what they are grouped by.
-        queue: dead letters of which queue.
-        filter: of messages, such as `label ~ order`; groups count those that it holds for.
+        by: the properties by which they are grouped.
+        queue: the dead letters of which queue.
+        filter: of messages, such as `label ~ order`; groups count the matching ones.
     """
 
     by: Literal["reason", "destination", "label", "age"] = "reason"
@@ -35,7 +35,7 @@ class DeadLetterQuery(PartQuery, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class DeadLetterGroupRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Dead letters that have something in common."""
+    """Dead letters with common properties."""
 
     key: str
     reason: str

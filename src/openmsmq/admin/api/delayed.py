@@ -1,4 +1,4 @@
-"""Messages that wait for their time, and poison messages that a queue holds."""
+"""Delayed messages, and poison messages that a queue holds."""
 
 import msgspec
 

@@ -87,7 +87,7 @@ def get(path: str, name: str, call: Any, result: Any, **more: Any) -> Endpoint:
 
 
 def post(path: str, name: str, call: Any, result: Any, **more: Any) -> Endpoint:
-    """An endpoint that does something."""
+    """An endpoint that makes a change."""
     return Endpoint("POST", path, name, more.pop("role", OPERATOR), call, result, **more)
 
 

@@ -32,15 +32,15 @@ class JobToBegin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """A job.
 
     Attributes:
-        kind: what it does with messages; a save has a file afterwards, which `GET
+        kind: its action on messages; a save has a file afterwards, which `GET
             /jobs/{job}/file` answers with.
         sources: queues by name; `system$;DEADLETTER` and `system$;DEADXACT` for dead letters.
-        target: the queue that they go to; a retry without one sends each to where it was for.
+        target: the destination queue; a retry without one sends each to its original destination.
         where: a filter: text such as `label ~ order and age > 1h`, or data.
-        lookup_ids: which messages of the one source.
-        first: a portion: only so many.
-        rate: messages a second at most.
-        limits: what becomes of time limits of messages that are sent again.
+        lookup_ids: messages of the one source.
+        first: the maximum number of messages.
+        rate: the maximum number of messages per second.
+        limits: the treatment of time limits of messages that are sent again.
         dry_run: check everything and change nothing.
     """
 
@@ -56,7 +56,7 @@ class JobToBegin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A job and how far it is; a dry run has no number."""
+    """A job and its progress; a dry run has no number."""
 
     id: str
     kind: str
@@ -83,7 +83,7 @@ class JobList(msgspec.Struct, frozen=True):
 
 
 class JobResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one message."""
+    """The outcome of one message."""
 
     lookup_id: str
     id: str
@@ -95,7 +95,7 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobResults(msgspec.Struct, frozen=True):
-    """What became of messages of a job; `after` continues it."""
+    """The outcome of messages of a job; `after` continues it."""
 
     results: list[JobResult]
     total: int
@@ -108,8 +108,8 @@ class ResultsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     Attributes:
         filter: text in any of their properties.
         sort: property to sort by, `-` in front turns the order; else the order of the plan.
-        after: what the last answer gave, a place in the plan.
-        limit: how many.
+        after: the value in the last answer, a place in the plan.
+        limit: the maximum number of entries.
     """
 
     filter: str = ""
@@ -119,7 +119,7 @@ class ResultsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Undone(msgspec.Struct, frozen=True):
-    """How many messages are back, and how many were gone."""
+    """The number of messages put back, and of those that were gone."""
 
     undone: int
     gone: int
@@ -234,7 +234,7 @@ async def _need_to_peek(caller: Caller, job: Job) -> None:
 
 
 async def begin_job(caller: Caller, body: JobToBegin) -> JobRecord:
-    """Begin a job, or with `dry_run` say what it would do."""
+    """Begin a job, or with `dry_run` report its expected results."""
     spec = spec_of(caller, body)
     care = caller.desk.care
     if body.dry_run:
@@ -270,7 +270,7 @@ async def show_job(caller: Caller, job: str) -> JobRecord:
 
 
 async def job_results(caller: Caller, job: str, query: ResultsQuery) -> JobResults:
-    """What became of each message of a job, part by part."""
+    """The outcome of each message of a job, part by part."""
     if not 1 <= query.limit <= MOST_RESULTS:
         raise Problem(400, f"limit must be from 1 to {MOST_RESULTS}.", name="BAD_LIMIT")
     found = await _job(caller, job)
@@ -332,7 +332,7 @@ async def stop_job(caller: Caller, job: str) -> JobRecord:
 
 
 async def resume_job(caller: Caller, job: str) -> JobRecord:
-    """Go on with a job that was stopped."""
+    """Continue a job that was stopped."""
     care = caller.desk.care
     found = await _job(caller, job)
     owner = care.owner(found).principal
@@ -350,7 +350,7 @@ async def resume_job(caller: Caller, job: str) -> JobRecord:
 
 
 async def undo(caller: Caller, job: str) -> Undone:
-    """Put back what a job has moved, copied or sent again."""
+    """Put back messages that a job has moved, copied or sent again."""
     care = caller.desk.care
     found = await _job(caller, job)
     report = await care.undo(caller.person, found)
@@ -358,14 +358,14 @@ async def undo(caller: Caller, job: str) -> Undone:
 
 
 class LoadQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the messages of a file go to, and how.
+    """The destination of the messages of a file, and options.
 
     Attributes:
         target: a queue by name.
         filter: which messages, such as `label ~ order`.
-        first: a portion: only so many.
-        rate: messages a second at most.
-        limits: what becomes of time limits of messages that are sent again.
+        first: the maximum number of messages.
+        rate: the maximum number of messages per second.
+        limits: the treatment of time limits of messages that are sent again.
         dry_run: check everything and change nothing.
     """
 

@@ -1,4 +1,4 @@
-"""The queue manager as a machine among others: rights, routes, redirections, on and off line."""
+"""The queue manager among other machines: permissions, routes, redirections, on and off line."""
 
 from typing import Any, Literal
 
@@ -12,24 +12,24 @@ from .queues import AccessAnswers, AccessQuestion, PermissionChange, Permissions
 
 
 class RouteQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which way.
+    """The destination of a route.
 
     Attributes:
-        destination: where a message would go to, by path name or format name.
+        destination: a path name or format name.
     """
 
     destination: str = ""
 
 
 class Reloaded(msgspec.Struct, frozen=True):
-    """What was read again, and what could not be, with the reason."""
+    """What was read again, and what failed, with the reason."""
 
     reloaded: list[str]
     failed: dict[str, str]
 
 
 class Redirection(msgspec.Struct, frozen=True, kw_only=True):
-    """Where messages to a URL, or their receipts, go instead."""
+    """The redirection of messages to a URL, or of their receipts."""
 
     kind: str
     url: str
@@ -52,38 +52,38 @@ class RedirectionChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class Reachable(msgspec.Struct, frozen=True):
-    """Whether the queue manager talks to other machines."""
+    """Whether the queue manager is online."""
 
     online: bool
 
 
 async def show_route(caller: Caller, query: RouteQuery) -> dict[str, Any]:
-    """The way that a message to a destination would take, and why; nothing is sent."""
+    """The route that a message to a destination would take, and why; nothing is sent."""
     return await (await caller.manager()).route(query.destination)
 
 
 async def machine_rights(caller: Caller) -> Permissions:
-    """Who may do what with the queue manager itself."""
+    """The permissions of the queue manager itself."""
     entries = await (await caller.manager()).machine_rights()
     return msgspec.convert({"permissions": entries}, Permissions)
 
 
 async def explain_machine(caller: Caller, query: AccessQuestion) -> AccessAnswers:
-    """What a principal may do with the queue manager itself, right by right, and why."""
+    """The effective rights of a principal on the queue manager itself, one by one, and why."""
     principal = query.principal or caller.person.principal
     found = await (await caller.manager()).explain_access("", principal)
     return arranged(msgspec.convert({"answers": found}, AccessAnswers), "answers", query)
 
 
 async def grant_machine(caller: Caller, body: PermissionChange) -> Permissions:
-    """Let a principal do something with the queue manager, or forbid it."""
+    """Allow a principal an action on the queue manager, or deny it."""
     manager = await caller.manager()
     entries = await manager.grant_machine(body.principal, body.rights, deny=body.deny)
     return msgspec.convert({"permissions": entries}, Permissions)
 
 
 async def revoke_machine(caller: Caller, body: PermissionChange) -> Permissions:
-    """Take rights on the queue manager away that were granted or denied before."""
+    """Revoke rights on the queue manager that were granted or denied before."""
     entries = await (await caller.manager()).revoke_machine(body.principal, body.rights)
     return msgspec.convert({"permissions": entries}, Permissions)
 
@@ -95,7 +95,7 @@ async def take_offline(caller: Caller) -> Reachable:
 
 
 async def bring_online(caller: Caller) -> Reachable:
-    """Talk to other machines again."""
+    """Exchange messages with other machines again."""
     await (await caller.manager()).bring_online()
     return Reachable(online=True)
 
@@ -106,22 +106,22 @@ async def reload(caller: Caller) -> Reloaded:
 
 
 async def list_redirections(caller: Caller) -> RedirectionList:
-    """Where messages over HTTP go instead."""
+    """The redirections of messages over HTTP."""
     found = await (await caller.manager()).redirections()
     return msgspec.convert({"redirections": found}, RedirectionList)
 
 
 async def add_redirection(caller: Caller, body: RedirectionChange) -> Redirection:
-    """Let messages to a URL, or their receipts, go elsewhere."""
+    """Redirect messages to a URL, or their receipts."""
     manager = await caller.manager()
     return msgspec.convert(await manager.add_redirection(body.kind, body.url, body.to), Redirection)
 
 
 async def remove_redirection(caller: Caller, body: RedirectionChange) -> None:
-    """End a redirection."""
+    """Remove a redirection."""
     await (await caller.manager()).remove_redirection(body.kind, body.url)
 
 
 async def hang_up(caller: Caller, protocol: str, number: str) -> None:
-    """End a session with another queue manager, or a client; what it holds goes back in place."""
+    """End a session with another queue manager, or a client; its locked messages go back."""
     await (await caller.manager()).hang_up(protocol, number_of(number, "number"))

@@ -20,7 +20,7 @@ SECRET_KEYS: Final = ("token",)
 
 
 class Me(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks, and what they may do."""
+    """The caller, and the rights of the caller."""
 
     principal: str
     role: str
@@ -31,7 +31,7 @@ class Me(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransactionDecision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a transaction in doubt ends."""
+    """The outcome of a transaction in doubt."""
 
     outcome: Literal["commit", "abort"]
 
@@ -46,18 +46,18 @@ class DefinitionsText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """What is changed, or would be."""
+    """The changes, made or expected."""
 
     changes: list[dict[str, Any]]
 
     @property
     def count(self) -> int:
-        """How many are made; what is only told does not count."""
+        """The number of changes made; reported ones do not count."""
         return sum(change["action"] not in ("unlisted", "missing") for change in self.changes)
 
 
 class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A token; what it is, is nowhere."""
+    """A token, without its secret."""
 
     name: str
     principal: str
@@ -112,7 +112,7 @@ class BackupFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Records(msgspec.Struct, frozen=True):
-    """A list of what the queue manager says; `after` continues it."""
+    """A list from the queue manager; `after` continues it."""
 
     entries: list[dict[str, Any]]
     after: str | None = None
@@ -124,7 +124,7 @@ async def show_status(caller: Caller) -> dict[str, Any]:
 
 
 async def show_me(caller: Caller) -> Me:
-    """Who asks, and what they may do."""
+    """The caller, and the rights of the caller."""
     person = caller.person
     return Me(
         principal=person.principal,
@@ -153,12 +153,12 @@ async def list_sessions(caller: Caller) -> Records:
 
 
 async def list_clients(caller: Caller) -> Records:
-    """Clients of the queue manager, with what they hold and rates."""
+    """Clients of the queue manager, with their open resources and rates."""
     return _with_rates(caller, await (await caller.manager()).clients())
 
 
 def _with_rates(caller: Caller, entries: list[dict[str, Any]]) -> Records:
-    """Sessions or clients with their rates, which come from the samples that all share."""
+    """Sessions or clients with their rates, which come from the shared samples."""
     sampler = caller.desk.console.sampler
     sampler.look()
     return Records(
@@ -172,7 +172,7 @@ async def list_transactions(caller: Caller) -> Records:
 
 
 async def resolve_transaction(caller: Caller, transaction: str, body: TransactionDecision) -> None:
-    """End a transaction in doubt by hand."""
+    """End a transaction in doubt manually."""
     manager = await caller.manager()
     await manager.resolve_transaction(transaction, commit=body.outcome == "commit")
 
@@ -190,12 +190,12 @@ async def definitions_json(caller: Caller) -> dict[str, Any]:
 
 
 async def diff_definitions(caller: Caller, body: DefinitionsText) -> Changes:
-    """What applying definitions would change."""
+    """The changes that definitions would make."""
     return await _apply(caller, body, dry_run=True)
 
 
 async def apply_definitions(caller: Caller, body: DefinitionsText) -> Changes:
-    """Make things as definitions say, all of it or nothing."""
+    """Apply definitions, completely or not at all."""
     return await _apply(caller, body, dry_run=False)
 
 

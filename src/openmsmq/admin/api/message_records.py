@@ -1,4 +1,4 @@
-"""What the API shows of messages."""
+"""Records of messages in the API."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ from openmsmq.client.browsed_message import BrowsedMessage
 
 
 class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What lists show of a message; the names are those of every other interface.
+    """A message in lists; the names are those of every other interface.
 
     Attributes:
         state: `available`, or `locked` by a reader whose transaction is not decided.
-        holder: who has it locked.
+        holder: the holder of its lock.
     """
 
     lookup_id: str
@@ -45,9 +45,9 @@ class WholeMessage(msgspec.Struct, frozen=True, kw_only=True, rename={"class_": 
     Attributes:
         body: text, if it is text and the caller may see it.
         body_base64: its bytes, if the caller may see them.
-        time_to_reach_queue, time_to_be_received: seconds; null for no end.
+        time_to_reach_queue, time_to_be_received: seconds; null for no limit.
         sent_time, arrived_time: ISO 8601, UTC.
-        deliver_at: when it appears in its queue, if it waits for that.
+        deliver_at: the time when it appears in its queue, if it is delayed.
     """
 
     lookup_id: str
@@ -96,7 +96,7 @@ class MessageList(msgspec.Struct, frozen=True):
 
 
 def message_record(message: ReceivedMessage) -> MessageRecord:
-    """What lists show of a message."""
+    """The record of a message in lists."""
     values = {name: getattr(message, name) for name in _DIRECT_FIELDS}
     if isinstance(message, BrowsedMessage):
         values |= {"state": message.state, "holder": message.holder}

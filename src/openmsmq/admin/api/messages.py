@@ -37,11 +37,11 @@ class BrowseQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which messages.
 
     Attributes:
-        sort: the order of the queue, or that turned.
-        after: what the last answer gave.
-        limit: how many.
+        sort: the order of the queue, or the reverse.
+        after: the value in the last answer.
+        limit: the maximum number of messages.
         filter: such as `label ~ order and age > 1h`; an answer may then have fewer, or none, and
-            go on.
+            continue.
     """
 
     sort: Literal["lookup_id", "-lookup_id"] = "lookup_id"
@@ -51,7 +51,7 @@ class BrowseQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FieldRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A field of a packet: where it is, its value and what that means."""
+    """A field of a packet: its position, its value and the meaning."""
 
     name: str
     offset: int
@@ -98,7 +98,7 @@ class Sent(msgspec.Struct, frozen=True):
 
 
 class MessagesToMove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Messages of a queue, and the queue that they go to."""
+    """Messages of a queue, and the queue that they are moved to."""
 
     lookup_ids: list[str]
     to: str
@@ -137,7 +137,7 @@ def number(text: str, what: str = "lookup_id") -> int:
 
 @asynccontextmanager
 async def opened(caller: Caller, queue: str, access: Access = "peek") -> AsyncIterator[Queue]:
-    """A queue of this computer, opened as the caller may."""
+    """A queue of this computer, opened with the rights of the caller."""
     caller.need_queue(queue)
     manager = await caller.manager()
     async with manager.open_queue(full_name(queue), access) as found:
@@ -153,9 +153,9 @@ async def browse(
     head_bytes: int | None = None,
     backwards: bool = False,
 ) -> tuple[list[BrowsedMessage], bool]:
-    """Messages in queue order or that turned, locked ones included, and whether more follow.
+    """Messages in queue order or reversed, locked ones included, and whether more follow.
 
-    Those that appear later are not in the queue yet; `list_delayed` has them.
+    Delayed ones are not in the queue yet; `list_delayed` has them.
     """
     async with opened(caller, queue) as source:
         return await _browse(
@@ -182,7 +182,7 @@ async def _browse(
 
 
 async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> MessageList:
-    """Messages of a queue in its order, or turned: another `sort` would read all of it first."""
+    """Messages of a queue in its order, or reversed: another `sort` would read all of it first."""
     async with opened(caller, queue) as source:
         return await list_source(caller, source, full_name(queue), query)
 
@@ -277,7 +277,7 @@ def _field(node: Node) -> FieldRecord:
 
 
 def message_to_send(body: MessageToSend) -> Message:
-    """The message that a request describes.
+    """The message specified in a request.
 
     Raises:
         Problem: 400, a property does not fit.
@@ -331,7 +331,7 @@ async def send_message(caller: Caller, queue: str, body: MessageToSend) -> Sent:
 
 
 async def receive_message(caller: Caller, queue: str) -> WholeMessage:
-    """Take the first message out of a queue."""
+    """Receive the first message of a queue."""
     async with opened(caller, queue, "receive") as source:
         message = whole_message(await source.receive(0))
     await (await caller.manager()).flush()
@@ -368,7 +368,7 @@ async def remove_messages(caller: Caller, queue: str, body: MessagesToRemove) ->
 
 
 class CopyToSend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a copy of a message goes, and what of it is changed."""
+    """The destination of a copy of a message, and its changes."""
 
     to: str
     label: str | None = None

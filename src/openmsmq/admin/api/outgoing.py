@@ -43,7 +43,7 @@ class HistoryEntry(msgspec.Struct, frozen=True):
 
 
 class OutgoingRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """An outgoing queue: its state, what waits in it, and why."""
+    """An outgoing queue: its state, its messages, and why they wait."""
 
     destination: str
     transport: str
@@ -69,7 +69,7 @@ class OutgoingList(msgspec.Struct, frozen=True):
 
 
 def outgoing_record(info: dict[str, Any]) -> OutgoingRecord:
-    """The record of an outgoing queue from what the queue manager says of it."""
+    """The record of an outgoing queue from that of the queue manager."""
     values = {name: info[name] for name in OutgoingRecord.__struct_fields__}
     values["history"] = [{**step, "text": step_words(step)} for step in info["history"]]
     return msgspec.convert(values, OutgoingRecord)
@@ -96,14 +96,14 @@ async def show_outgoing(caller: Caller, destination: str) -> OutgoingRecord:
 
 
 async def pause_outgoing(caller: Caller, destination: str) -> OutgoingRecord:
-    """Keep an outgoing queue from sending."""
+    """Pause an outgoing queue."""
     manager = await caller.manager()
     await manager.pause_outgoing(destination)
     return await show_outgoing(caller, destination)
 
 
 async def resume_outgoing(caller: Caller, destination: str) -> OutgoingRecord:
-    """Let a paused outgoing queue send again."""
+    """Resume a paused outgoing queue."""
     manager = await caller.manager()
     await manager.resume_outgoing(destination)
     return await show_outgoing(caller, destination)
@@ -122,7 +122,7 @@ async def browse_outgoing(caller: Caller, destination: str, count: int) -> list[
 
 
 async def outgoing_messages(caller: Caller, destination: str, query: BrowseQuery) -> MessageList:
-    """Messages of an outgoing queue in its order, or turned."""
+    """Messages of an outgoing queue in its order, or reversed."""
     manager = await caller.manager()
     async with manager.open_queue(destination, "peek_admin") as source:
         return await list_source(caller, source, destination, query)
@@ -136,5 +136,5 @@ async def purge_outgoing(caller: Caller, destination: str) -> Counted:
 
 
 async def delete_outgoing(caller: Caller, destination: str) -> None:
-    """Forget an outgoing queue that is empty."""
+    """Delete an outgoing queue that is empty."""
     await (await caller.manager()).delete_outgoing(destination)

@@ -1,4 +1,4 @@
-"""Queues: lists, one queue, and what changes them."""
+"""Queues: lists, single queues, and their changes."""
 
 from collections.abc import Iterable
 from typing import Any, Final, Literal, Protocol, TypeVar
@@ -22,10 +22,10 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A queue with its properties and counts.
 
     Attributes:
-        name: path name without the computer, as paths of this API have it.
+        name: path name without the computer, as in paths of this API.
         kind: `queue`, `journal`, `deadletter`, `xact_deadletter`, `machine_journal`, `internal`.
         quota, journal_quota: kilobytes; null for none.
-        refused: how many messages were refused, by what their sender was told.
+        refused: the number of refused messages, by the reason told to their sender.
     """
 
     name: str
@@ -80,9 +80,9 @@ class QueueListQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         filter: text in the name or label.
-        sort: property to sort by; `-` in front turns the order.
-        after: what the last answer gave.
-        limit: how many.
+        sort: property to sort by; `-` before it reverses the order.
+        after: the value in the last answer.
+        limit: the maximum number of queues.
         system: whether system queues and journals are listed.
     """
 
@@ -113,7 +113,7 @@ class QueueCreation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class QueueChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Properties to change; those that are left out stay."""
+    """Properties to change; all others stay."""
 
     label: str | None = None
     journal: bool | None = None
@@ -130,7 +130,7 @@ class QueueChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Permission(msgspec.Struct, frozen=True):
-    """One entry: a principal, and what it may or may not do."""
+    """One entry: a principal, and its allowed and denied rights."""
 
     principal: str
     sid: str
@@ -139,7 +139,7 @@ class Permission(msgspec.Struct, frozen=True):
 
 
 class Permissions(msgspec.Struct, frozen=True):
-    """The entries of a queue, in the order in which they count; `after` continues it."""
+    """The entries of a queue, in the order of evaluation; `after` continues it."""
 
     permissions: list[Permission]
     after: str | None = None
@@ -154,7 +154,7 @@ class PermissionChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """How many messages."""
+    """The number of messages."""
 
     count: int
 
@@ -165,7 +165,7 @@ def full_name(queue: str) -> str:
 
 
 def queue_record(info: QueueInfo) -> QueueRecord:
-    """The record of a queue from what the queue manager says of it."""
+    """The record of a queue from that of the queue manager."""
     values = {name: getattr(info, name) for name in _DIRECT_FIELDS}
     return QueueRecord(
         name=info.name,
@@ -220,7 +220,7 @@ def sorted_queues(records: Iterable[QueueRecord], sort: str) -> list[QueueRecord
 
 
 class Named(Protocol):
-    """What a filter of queues looks at."""
+    """The texts that a filter of queues searches."""
 
     @property
     def name(self) -> str: ...
@@ -257,10 +257,10 @@ async def list_queues(caller: Caller, query: QueueListQuery) -> QueueList:
 
 
 def _start(ordered: list[QueueRecord], query: QueueListQuery) -> int:
-    """Where a list goes on: after a queue, even if that was deleted meanwhile.
+    """The position where a list continues: after a queue, even if that was deleted meanwhile.
 
     Raises:
-        Problem: 409, the queue is gone and its place is not known.
+        Problem: 409, the queue is gone and its place is unknown.
     """
     for at, record in enumerate(ordered):
         if record.name == query.after:
@@ -318,7 +318,7 @@ async def purge_queue(caller: Caller, queue: str) -> Counted:
 
 
 async def list_permissions(caller: Caller, queue: str) -> Permissions:
-    """Who may do what with a queue."""
+    """The permissions of a queue."""
     caller.need_queue(queue)
     info = await (await caller.manager()).queue_info(full_name(queue))
     if info.get("permissions") is None:
@@ -332,7 +332,7 @@ async def list_permissions(caller: Caller, queue: str) -> Permissions:
 
 
 async def grant(caller: Caller, queue: str, body: PermissionChange) -> Permissions:
-    """Let a principal do something with a queue, or forbid it."""
+    """Allow a principal an action on a queue, or deny it."""
     caller.need_queue(queue)
     manager = await caller.manager()
     entries = await manager.grant(full_name(queue), body.principal, body.rights, deny=body.deny)
@@ -340,7 +340,7 @@ async def grant(caller: Caller, queue: str, body: PermissionChange) -> Permissio
 
 
 async def revoke(caller: Caller, queue: str, body: PermissionChange) -> Permissions:
-    """Take rights away that were granted or denied before."""
+    """Revoke rights that were granted or denied before."""
     caller.need_queue(queue)
     manager = await caller.manager()
     entries = await manager.revoke(full_name(queue), body.principal, body.rights)
@@ -348,7 +348,7 @@ async def revoke(caller: Caller, queue: str, body: PermissionChange) -> Permissi
 
 
 class AccessQuestion(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whose rights.
+    """The principal of an explanation.
 
     Attributes:
         principal: `user:NAME`, `group:NAME`, `account:NAME`, `everyone` or a SID; without it, you.
@@ -358,7 +358,7 @@ class AccessQuestion(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class AccessAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether somebody has a right, and which entry decides that."""
+    """Whether a principal has a right, and the entry that decides it."""
 
     right: str
     allowed: bool
@@ -366,14 +366,14 @@ class AccessAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccessAnswers(msgspec.Struct, frozen=True):
-    """What somebody may do, right by right; `after` continues it."""
+    """The effective rights of a principal, one by one; `after` continues it."""
 
     answers: list[AccessAnswer]
     after: str | None = None
 
 
 async def explain_permission(caller: Caller, queue: str, query: AccessQuestion) -> AccessAnswers:
-    """What a principal may do with a queue, right by right, and by which entry."""
+    """The effective rights of a principal on a queue, one by one, and the deciding entries."""
     caller.need_queue(queue)
     principal = query.principal or caller.person.principal
     found = await (await caller.manager()).explain_access(full_name(queue), principal)

@@ -1,4 +1,4 @@
-"""Searches over everything: whole, or as they go on."""
+"""Searches over everything: with one answer, or streamed."""
 
 import asyncio
 import threading
@@ -31,16 +31,16 @@ MOST_WAITING: Final = 4
 
 
 class SearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to look for.
+    """The parameters of a search.
 
     Attributes:
         filter: such as `label ~ order and arrived_time > 2026-11-17`.
         text: text in label or body.
-        case: whether letters of the text in upper and lower case differ.
+        case: whether upper and lower case differ in the text.
         queues: names of the places to look in, or patterns with `*`; may be repeated;
             without any, all of them.
-        after: what the last answer gave: the search goes on behind that message.
-        limit: end after so many.
+        after: the value in the last answer: the search continues after that message.
+        limit: the maximum number of results.
     """
 
     filter: str = ""
@@ -52,7 +52,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
-    """A message and where it was found."""
+    """A message and its place."""
 
     queue: str
     kind: str
@@ -60,7 +60,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, and how far the search is; `after` continues it."""
+    """The results, and the progress of the search; `after` continues it."""
 
     hits: list[SearchHit]
     looked_at: int
@@ -72,7 +72,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of a search that goes on: what was found since the line before, and how far it is.
+    """A line of a streamed search: the results since the line before, and the progress.
 
     Attributes:
         ended: whether this is the last line.
@@ -192,7 +192,7 @@ def _hit(found: FoundMessage) -> SearchHit:
 
 
 async def find_messages(caller: Caller, query: SearchQuery) -> SearchResult:
-    """Messages that a filter holds for, place by place as they came: to `sort` would read all."""
+    """Matching messages, place by place in the order of arrival: to `sort` would read all."""
     condition = _checked(caller, query)
     began = time.monotonic()
     progress = SearchProgress()
@@ -237,7 +237,7 @@ def _texts(progress: SearchProgress) -> list[str]:
 
 
 async def stream_search(caller: Caller, query: SearchQuery) -> AsyncIterator[bytes]:
-    """The same as it goes on: a JSON object a line; who hangs up stops the search."""
+    """Search as a stream: one JSON object per line; disconnecting stops the search."""
     condition = _checked(caller, query)
     return _parts(caller, query, condition)
 

@@ -1,4 +1,4 @@
-"""What is known of one message, and what a queue is doing, in sentences."""
+"""The trace of one message, and the state of a queue in sentences."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ from .searching import SearchHit, place_name
 
 
 class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened to a message."""
+    """An event of a message."""
 
     time: float
     event: str
@@ -24,7 +24,7 @@ class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TraceRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a message is, what happened to it, and why no more is known."""
+    """The places of a message, its events, and why no more is known."""
 
     id: str
     places: list[SearchHit]
@@ -39,7 +39,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 async def trace(caller: Caller, message: str) -> TraceRecord:
-    """Everything known of a message id: where it is, and what happened."""
+    """Everything known of a message id: its places, and its events."""
     caller.need_every_queue()
     try:
         found = await caller.desk.care.call(
@@ -73,7 +73,7 @@ def _step(step: TraceEvent) -> TraceStep:
 
 
 async def history(caller: Caller, message: str) -> TraceRecord:
-    """What the queue manager noted of a message, without a search for it."""
+    """The records of the queue manager about a message, without a search for it."""
     found = await (await caller.manager()).message_history(message)
     return TraceRecord(
         id=message, places=[], events=[_step(in_words(each)) for each in found["events"]], why=""
@@ -81,7 +81,7 @@ async def history(caller: Caller, message: str) -> TraceRecord:
 
 
 async def explain(caller: Caller, queue: str) -> Explanation:
-    """What a queue is doing, and why messages stay in it or do not come."""
+    """The state of a queue, and why messages stay in it or do not arrive."""
     caller.need_queue(queue)
     sentences = await caller.desk.care.call(
         caller.person,

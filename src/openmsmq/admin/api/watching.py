@@ -1,4 +1,4 @@
-"""What happens: readers of queues, figures over time, the stream of events."""
+"""Activity: readers of queues, figures over time, the stream of events."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ Span = Literal["5m", "1h", "6h", "24h"]
 
 
 class ReaderRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who has a queue open, and how many of their reads wait for messages."""
+    """An open handle of a queue, and how many of its reads wait for messages."""
 
     handle: int
     access: str
@@ -37,7 +37,7 @@ class ReaderRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReaderList(msgspec.Struct, frozen=True):
-    """Everybody who has a queue open; `after` continues it."""
+    """All open handles of a queue; `after` continues it."""
 
     readers: list[ReaderRecord]
     after: str | None = None
@@ -60,7 +60,7 @@ class SeriesColumns(msgspec.Struct, frozen=True):
 
 
 class EventsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the stream begins.
+    """The start of the stream.
 
     Attributes:
         after: the number of an event; -1 for the oldest one known.
@@ -70,7 +70,7 @@ class EventsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 async def list_readers(caller: Caller, queue: str) -> ReaderList:
-    """Who has a queue open, and which of their reads wait."""
+    """The open handles of a queue, and how many reads wait on each."""
     caller.need_queue(queue)
     found = await (await caller.manager()).readers(full_name(queue))
     return msgspec.convert({"readers": found}, ReaderList)
@@ -95,7 +95,7 @@ async def total_series(caller: Caller, query: SeriesQuery) -> SeriesColumns:
 
 
 async def stream_events(caller: Caller, query: EventsQuery) -> AsyncIterator[bytes]:
-    """What happens at the queue manager, as server-sent events; the id goes into `after`."""
+    """Events of the queue manager, as server-sent events; the id goes into `after`."""
     if not -1 <= query.after < 1 << 63:
         raise Problem(400, "after must be -1 or the number of an event.", name="BAD_PARAMETER")
     if not caller.desk.streams.take():
