@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 # The number of connections to the queue manager, one per principal; the longest unused is closed.
 MOST_CONNECTIONS: Final = 64
+# Refused sign-ins a minute that the audit log has: who guesses tokens cannot push out the rest.
+NOTED_REFUSALS: Final = 10
 
 
 class FrontDesk:
@@ -53,6 +55,7 @@ class FrontDesk:
         self.audit: Final = AuditLog(folder)
         self.hosts: Final = Hosts(settings.bound, settings.console_hosts)
         self.sign_ins: Final = RateLimit(settings.console_sign_ins, 60.0)
+        self._refusals: Final = RateLimit(NOTED_REFUSALS, 60.0)
         self.requests: Final = RateLimit(settings.console_request_rate * 10, 10.0)
         self.streams: Final = Slots(settings.console_streams)
         self.searches: Final = Slots(settings.console_searches)
@@ -145,7 +148,20 @@ class FrontDesk:
         now = time.monotonic()
         self.sessions.forget_idle(now)
         self.console.meters.sign_ins["accepted"] += 1
+        self.audit.note("sign_in", person, "done")
         return self.sessions.begin(person, now)
+
+    def refuse_sign_in(self, address: str) -> None:
+        """Count a token or a link that lets nobody in."""
+        self.console.meters.sign_ins["refused"] += 1
+        if not self._refusals.take("", time.monotonic()):
+            nobody = Person(principal="", role=Role.READER, address=address)
+            self.audit.note("sign_in", nobody, "refused")
+
+    def sign_out(self, session: Session) -> None:
+        """End a session."""
+        self.sessions.end(session.key)
+        self.audit.note("sign_out", session.person, "done")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from tests.admin.console_process import Watched, children, wait_until, watched
 from tests.admin.orders import empty_orders, send
 
 import openmsmq
+from openmsmq.admin.front_desk import NOTED_REFUSALS
 
 AT = queue_path("orders")
 MESSAGES = f"{PREFIX}{AT}/messages"
@@ -197,3 +199,35 @@ def test_the_audit_log_has_the_end_of_a_job(
     wait_until(lambda: program.get(f"/jobs/{job['id']}")["state"] == "finished")
     wait_until(lambda: noted(program, "begin_job")[-1]["result"] == "done")
     assert noted(program, "begin_job")[-1]["job"] == job["id"]
+
+
+def test_the_audit_log_has_who_signed_in_and_out(program: Program, manager: Watched) -> None:
+    def post(path: str, text: str = "", **headers: str) -> tuple[int, dict[str, str], bytes]:
+        return visitor.ask("POST", path, text.encode(), **headers)
+
+    visitor = Program(manager, "")
+    visitor.headers = {"Origin": f"http://{manager.console}"}
+    token = add_token(manager, "ann", "reader")
+    status, answered, _ = post("/sign-in", f"token={token}")
+    assert status == 303
+    visitor.headers["Cookie"] = answered["set-cookie"].partition(";")[0]
+    page = visitor.ask("GET", "/settings")[2].decode()
+    (csrf,) = re.findall(r'name="csrf" content="([^"]+)"', page)
+    assert post("/sign-out", **{"X-CSRF-Token": csrf})[0] == 303
+    (signed_in,) = noted(program, "sign_in")
+    (signed_out,) = noted(program, "sign_out")
+    for entry in (signed_in, signed_out):
+        assert (entry["credential"], entry["role"], entry["result"]) == ("ann", "reader", "done")
+        assert entry["address"] == manager.console.rpartition(":")[0]
+    assert token not in (manager.data / "console" / "audit.jsonl").read_text()
+
+
+def test_guessing_tokens_does_not_fill_the_audit_log(program: Program, manager: Watched) -> None:
+    visitor = Program(manager, "")
+    visitor.headers = {}
+    for number in range(NOTED_REFUSALS + 5):
+        assert visitor.ask("GET", f"/sign-in/guess{number}")[0] == 401
+    refused = [entry for entry in noted(program, "sign_in") if entry["result"] == "refused"]
+    assert len(refused) == NOTED_REFUSALS
+    assert {(entry["principal"], entry["role"]) for entry in refused} == {("", "")}
+    assert "guess" not in (manager.data / "console" / "audit.jsonl").read_text()

@@ -266,7 +266,7 @@ class Site:
         target = form.get("next", ["/"])[0]
         entry = self._desk.tokens.find(token, datetime.now(UTC))
         if entry is None:
-            self._desk.console.meters.sign_ins["refused"] += 1
+            self._desk.refuse_sign_in(address)
             problem = Problem(
                 401,
                 "The token is not valid.",
@@ -284,7 +284,7 @@ class Site:
             raise Problem(405, "This takes GET.", allow=("GET",))
         person = self._desk.links.take(names["code"], time.monotonic())
         if person is None:
-            self._desk.console.meters.sign_ins["refused"] += 1
+            self._desk.refuse_sign_in(address_of(request.scope))
             problem = Problem(
                 401,
                 "This link does not work any more.",
@@ -312,7 +312,7 @@ class Site:
         """End the session."""
         del names
         if request.state.session is not None:
-            self._desk.sessions.end(request.state.session.key)
+            self._desk.sign_out(request.state.session)
         response = RedirectResponse("/sign-in", 303)
         tls = request.scope["scheme"] == "https"
         response.delete_cookie(cookie_name(tls=tls), path="/", secure=tls, httponly=True)

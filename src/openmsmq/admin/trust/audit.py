@@ -26,12 +26,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         number: counts the actions since the console started; an action and its result share it.
         time: ISO 8601, UTC.
-        principal, credential, role, address: the caller.
-        action: the name of the endpoint.
+        principal, credential, role, address: the caller; of a refused sign-in the address only.
+        action: the name of the endpoint, or `sign_in` or `sign_out`.
         target: the object, such as a queue, an outgoing queue, or a token's name, with details.
         filter: the selection of messages, as text or as JSON.
         count: the number of messages, or of changes of definitions.
-        result: `begun`, `done`, or the name of an error.
+        result: `begun`, `done`, `refused`, or the name of an error.
         job: the number of the job that does it.
         key: identifies the Idempotency-Key of the request, if it had one.
     """
@@ -73,17 +73,7 @@ class AuditLog:
         Raises:
             Problem: 503, it cannot be written; then the action must not be carried out.
         """
-        self._number += 1
-        entry = Entry(
-            number=self._number,
-            time=_now(),
-            principal=person.principal,
-            credential=person.credential,
-            role=person.role.word,
-            address=person.address,
-            action=action,
-            **details,
-        )
+        entry = self._entry(action, person, **details)
         try:
             self._append(entry)
         except OSError as exc:
@@ -98,13 +88,15 @@ class AuditLog:
 
     def end(self, entry: Entry, result: str, **details: Any) -> None:
         """Record the result of an action, which is final even if the write fails."""
-        done = msgspec.structs.replace(entry, time=_now(), result=result, **details)
-        try:
-            self._append(done)
-        except OSError as exc:
-            # The error output of the console is in the log of the queue manager.
-            sys.stderr.write(f"The audit log cannot be written ({exc.strerror}): {done}\n")
-            self._recent.append(done)
+        self._note(msgspec.structs.replace(entry, time=_now(), result=result, **details))
+
+    def note(self, action: str, person: Person, result: str) -> None:
+        """Record an action that does not depend on the file, such as signing in.
+
+        Args:
+            person: has only an address if the caller is unknown.
+        """
+        self._note(self._entry(action, person, result=result))
 
     def recent(self) -> list[Entry]:
         """The last entries, the newest first."""
@@ -113,6 +105,27 @@ class AuditLog:
     def keyed(self, most: int) -> list[Entry]:
         """Those of the last entries that have a key, the oldest first."""
         return [entry for entry in self._read(most) if entry.key]
+
+    def _entry(self, action: str, person: Person, **details: Any) -> Entry:
+        self._number += 1
+        return Entry(
+            number=self._number,
+            time=_now(),
+            principal=person.principal,
+            credential=person.credential,
+            role=person.role.word if person.principal else "",
+            address=person.address,
+            action=action,
+            **details,
+        )
+
+    def _note(self, entry: Entry) -> None:
+        try:
+            self._append(entry)
+        except OSError as exc:
+            # What the console writes to its error output is in the log of the queue manager.
+            sys.stderr.write(f"The audit log cannot be written ({exc.strerror}): {entry}\n")
+            self._recent.append(entry)
 
     def _append(self, entry: Entry) -> None:
         if self._path is not None:
