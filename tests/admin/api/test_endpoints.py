@@ -418,6 +418,25 @@ def test_the_audit_log_is_sorted_and_continued(
     assert [each["time"] for each in entries] == sorted(each["time"] for each in entries)
 
 
+def test_the_page_of_the_audit_log_goes_on_to_its_beginning(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    program.post(f"{AT}/purge")
+    first = program.get("/audit?sort=time&limit=1")["entries"][0]
+    for _ in range(100):
+        program.post(f"{AT}/purge")
+    address: str | None = "/audit"
+    shown = []
+    while address is not None:
+        page = program.ask("GET", address)[2].decode()
+        shown.append(page.count("<tr>") - 1)
+        older = re.search(r'href="(/audit[^"]*)">Older<', page)
+        address = None if older is None else html.unescape(older[1])
+    assert shown[0] == 200
+    assert sum(shown) == len(program.get("/audit?limit=10000")["entries"])
+    assert first["time"][11:19] in page
+
+
 def test_explanations_of_rights_are_lists_like_others(
     program: Program, client: openmsmq.QueueManager
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_nothing_is_done_that_cannot_be_noted(
     log = AuditLog(tmp_path)
     entry = log.begin(ANN, "purge_queue", target="orders")
     file = tmp_path / "audit.jsonl"
-    file.unlink()
+    file.rename(tmp_path / "audit.1.jsonl")
     file.mkdir()
     with pytest.raises(Problem, match="audit log cannot be written: Is a directory") as refused:
         log.begin(ANN, "purge_queue", target="payments")
@@ -57,7 +58,7 @@ def test_nothing_is_done_that_cannot_be_noted(
     assert str(file) in refused.value.record.remedy
     # What was done before is done all the same, and known.
     log.end(entry, "done", count=3)
-    assert [(each.result, each.count) for each in log.recent()] == [("done", 3), ("begun", None)]
+    assert [(each.result, each.count) for each in log.newest()] == [("done", 3), ("begun", None)]
     assert "target='orders'" in capsys.readouterr().err
 
 
@@ -251,8 +252,8 @@ def test_an_action_is_noted_before_and_after(tmp_path: Path) -> None:
     assert (first["result"], first["principal"]) == ("begun", "user:ann")
     log.end(entry, "done", count=3)
     again = AuditLog(tmp_path)
-    assert [each.result for each in again.recent()] == ["done", "begun"]
-    assert again.recent()[0].count == 3
+    assert [each.result for each in again.newest()] == ["done", "begun"]
+    assert next(again.newest()).count == 3
 
 
 def test_the_log_is_rotated_and_survives_a_cut_line(tmp_path: Path) -> None:
@@ -265,7 +266,44 @@ def test_the_log_is_rotated_and_survives_a_cut_line(tmp_path: Path) -> None:
     assert path.stat().st_size < 1000
     path.write_bytes(path.read_bytes() + b'{"numb')
     again = AuditLog(tmp_path)
-    assert [entry.action for entry in again.recent()] == ["send_message", "purge_queue"]
+    assert [entry.action for entry in again.newest()] == ["send_message", "purge_queue"]
     assert [entry.key for entry in again.keyed(10)] == ["a-b"]
     again.begin(ANN, "remove_messages")
-    assert AuditLog(tmp_path).recent()[0].action == "remove_messages"
+    assert next(AuditLog(tmp_path).newest()).action == "remove_messages"
+
+
+def test_the_log_is_read_to_its_beginning(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path)
+    for number in range(2_500):
+        log.note("sign_in", ANN, f"{number}")
+        if number in (700, 1_900):
+            for old, new in (("audit.1", "audit.2"), ("audit", "audit.1")):
+                if (file := tmp_path / f"{old}.jsonl").exists():
+                    file.rename(tmp_path / f"{new}.jsonl")
+    wanted = [f"{number}" for number in reversed(range(2_500))]
+    assert [entry.result for entry in AuditLog(tmp_path).newest()] == wanted
+
+
+def test_a_log_that_is_rotated_while_it_is_read_is_read_once(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path)
+    for number in range(3):
+        log.note("sign_in", ANN, f"{number}")
+    entries = log.newest()
+    first = next(entries)
+    (tmp_path / "audit.jsonl").rename(tmp_path / "audit.1.jsonl")
+    log.note("sign_in", ANN, "3")
+    assert [first.result, *(entry.result for entry in entries)] == ["2", "1", "0"]
+
+
+def test_what_no_file_could_take_is_in_its_place_of_the_log(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path)
+    for word in ("first", "lost", "last"):
+        file = tmp_path / "audit.jsonl"
+        if word == "lost":
+            file.rename(tmp_path / "audit.1.jsonl")
+            file.mkdir()
+        elif file.is_dir():
+            file.rmdir()
+        log.note("sign_in", ANN, word)
+        time.sleep(0.002)
+    assert [entry.result for entry in log.newest()] == ["last", "lost", "first"]

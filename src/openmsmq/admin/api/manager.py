@@ -1,5 +1,6 @@
 """The queue manager itself: status, sessions, transactions, definitions; and the console."""
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -14,7 +15,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.definitions.reading import fault, read_definitions
 from openmsmq.wire.definitions.writing import write_json, write_toml
 
-from .arranging import ListQuery, arranged
+from .arranging import ListQuery, part_of_long
 
 SECRET_KEYS: Final = ("token",)
 
@@ -280,11 +281,13 @@ async def remove_token(caller: Caller, token: str) -> None:
 
 
 async def list_audit(caller: Caller, query: AuditQuery) -> AuditEntries:
-    """The last entries of the audit log."""
-    return arranged(AuditEntries(caller.desk.audit.recent()), "entries", query, _entry_key)
+    """Entries of the audit log, the newest first."""
+    newest = caller.desk.audit.newest
+    entries, after = await asyncio.to_thread(part_of_long, newest, query, _entry_key)
+    return AuditEntries(entries, after)
 
 
 def _entry_key(entry: Entry) -> str:
     """An action and its result share a number, and numbers begin anew with each console."""
-    state = "begun" if entry.result == "begun" else "ended"
+    state = "ended" if entry.result != "begun" else "job" if entry.job else "begun"
     return f"{entry.time.partition('+')[0]}-{entry.number}-{state}"

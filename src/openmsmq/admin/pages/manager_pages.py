@@ -182,9 +182,15 @@ async def definitions_page(
 async def audit_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
     """The audit log."""
     del names
-    words = query.get("filter", "")
-    found = await calls.list_audit(caller, calls.AuditQuery(filter=words))
-    return {"crumbs": [("Audit log", "")], "filter": words, "entries": found.entries}
+    words, begun = query.get("filter", ""), query.get("after")
+    found = await calls.list_audit(caller, calls.AuditQuery(filter=words, after=begun))
+    return {
+        "crumbs": [("Audit log", "")],
+        "filter": words,
+        "entries": found.entries,
+        "after": found.after,
+        "begun": begun,
+    }
 
 
 async def settings_page(

@@ -1,14 +1,18 @@
 """The audit log: user and action, written before the action and again with its result."""
 
+import heapq
 import os
 import sys
 from collections import deque
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from .audit_files import newest_lines
 from .person import Person
 from .problems import Problem
 
@@ -16,8 +20,8 @@ FILE_NAME: Final = "audit.jsonl"
 # A full file is renamed; this many old ones are kept.
 LARGEST_FILE: Final = 16 * 1024 * 1024
 OLD_FILES: Final = 4
-# Entries kept in memory for pages.
-RECENT: Final = 2_000
+# Entries kept in memory: those that no file could take, or all if there is none.
+KEPT: Final = 2_000
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,20 +56,19 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditLog:
-    """Keeps entries in a file that is rotated, and the last ones in memory.
+    """Keeps entries in a file that is rotated.
 
     Args:
-        folder: where the file is; None keeps entries in memory only.
+        folder: where the file is; None keeps the last entries in memory only.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / FILE_NAME
-        self._recent: deque[Entry] = deque(maxlen=RECENT)
+        self._unwritten: deque[Entry] = deque(maxlen=KEPT)
         self._number = 0
         if self._path is not None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._end_line(self._path)
-            self._recent.extend(self._read(RECENT))
 
     def begin(self, person: Person, action: str, **details: Any) -> Entry:
         """Record an action before it is carried out.
@@ -98,13 +101,17 @@ class AuditLog:
         """
         self._note(self._entry(action, person, result=result))
 
-    def recent(self) -> list[Entry]:
-        """The last entries, the newest first."""
-        return list(reversed(self._recent))
+    def newest(self) -> Iterator[Entry]:
+        """Every entry, the newest first; files are read as far as entries are taken.
+
+        It may be read in another thread; lines that a crash cut off are left out.
+        """
+        unwritten = list(reversed(self._unwritten))
+        return heapq.merge(unwritten, self._written(), key=lambda entry: entry.time, reverse=True)
 
     def keyed(self, most: int) -> list[Entry]:
-        """Those of the last entries that have a key, the oldest first."""
-        return [entry for entry in self._read(most) if entry.key]
+        """Those of so many last entries that have a key, the oldest first."""
+        return [entry for entry in islice(self.newest(), most) if entry.key][::-1]
 
     def _entry(self, action: str, person: Person, **details: Any) -> Entry:
         self._number += 1
@@ -125,23 +132,24 @@ class AuditLog:
         except OSError as exc:
             # What the console writes to its error output is in the log of the queue manager.
             sys.stderr.write(f"The audit log cannot be written ({exc.strerror}): {entry}\n")
-            self._recent.append(entry)
+            self._unwritten.append(entry)
 
     def _append(self, entry: Entry) -> None:
-        if self._path is not None:
-            self._rotate(self._path)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            with os.fdopen(os.open(self._path, flags, 0o600), "ab") as file:
-                file.write(msgspec.json.encode(entry) + b"\n")
-        self._recent.append(entry)
+        if self._path is None:
+            self._unwritten.append(entry)
+            return
+        self._rotate(self._path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        with os.fdopen(os.open(self._path, flags, 0o600), "ab") as file:
+            file.write(msgspec.json.encode(entry) + b"\n")
 
     def _rotate(self, path: Path) -> None:
         if not path.exists() or path.stat().st_size < LARGEST_FILE:
             return
-        for number in range(OLD_FILES, 0, -1):
-            old = path if number == 1 else path.with_suffix(f".{number - 1}.jsonl")
-            if old.exists():
-                old.replace(path.with_suffix(f".{number}.jsonl"))
+        files = _files(path)
+        for older, newer in zip(files[:0:-1], files[-2::-1], strict=True):
+            if newer.exists():
+                newer.replace(older)
 
     def _end_line(self, path: Path) -> None:
         """End a line that a crash cut off, so that the next one can be read."""
@@ -151,29 +159,19 @@ class AuditLog:
                 if file.read() != b"\n":
                     file.write(b"\n")
 
-    def _read(self, most: int) -> list[Entry]:
-        """The last entries, the oldest first; lines that a crash cut off are left out."""
+    def _written(self) -> Iterator[Entry]:
         if self._path is None:
-            return []
-        lines: list[bytes] = []
-        for path in (self._path, self._path.with_suffix(".1.jsonl")):
-            left = most - len(lines)
-            if left > 0 and path.exists():
-                lines = _last_lines(path, left) + lines
-        entries = []
-        for line in lines:
+            return
+        for line in newest_lines(_files(self._path)):
             try:
-                entries.append(msgspec.json.decode(line, type=Entry))
-            except msgspec.MsgspecError:
+                yield msgspec.json.decode(line, type=Entry)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
                 continue
-        return entries
 
 
-def _last_lines(path: Path, most: int) -> list[bytes]:
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 512 * most))
-        return file.read().splitlines()[-most:]
+def _files(path: Path) -> list[Path]:
+    """The file and the old ones, the newest first."""
+    return [path, *(path.with_suffix(f".{number}.jsonl") for number in range(1, OLD_FILES + 1))]
 
 
 def _now() -> str:
