@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, ParamSpec
 
 import typer
 
+from openmsmq.cli.output import say
 from openmsmq.terminal.printable import printable
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
@@ -109,8 +110,8 @@ def report(command: str, error: MsmqError) -> None:
     failure = failure_of(error)
     name = typer.style(f"{failure.name} (0x{failure.code:08X})", fg="red", bold=True)
     typer.echo(f"openmsmq {command}: {name}: {printable(failure.detail)}", err=True)
-    typer.echo(f"Likely cause: {failure.cause}", err=True)
-    typer.echo(f"Remedy: {failure.remedy}", err=True)
+    say(f"Likely cause: {failure.cause}", err=True)
+    say(f"Remedy: {failure.remedy}", err=True)
 
 
 def reporting(

@@ -41,6 +41,11 @@ class Column(NamedTuple):
     optional: bool = False
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print a sentence, in which names and other text of others are made harmless."""
+    typer.echo("\n".join(map(printable, text.split("\n"))), err=err)
+
+
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object in one line."""
     typer.echo(json_line(value), nl=False)

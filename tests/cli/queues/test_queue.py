@@ -276,6 +276,25 @@ def test_delete_tells_what_is_lost(manager: Manager) -> None:
     assert manager.run("queue", "show", path).code == 1
 
 
+def test_no_name_of_a_queue_reaches_the_terminal_as_it_is(manager: Manager) -> None:
+    queue = ".\\private$\\a\u202eb\u200bc"
+    for words in (
+        ("queue", "create", queue),
+        ("queue", "set", queue, "--label", "x"),
+        ("send", queue, "--body", "x", "--delay", "1h"),
+        ("send", queue, "--body", "x"),
+        ("move", queue, ";held", "--all"),
+        ("delayed", "cancel", queue, "--all"),
+        ("queue", "purge", queue),
+        ("queue", "delete", queue, "--dry-run"),
+        ("queue", "delete", queue),
+        ("queue", "show", queue),
+    ):
+        outcome = manager.run(*words)
+        assert "a\\u202eb\\u200bc" in outcome.out + outcome.err
+        assert "\u202e" not in outcome.out + outcome.err
+
+
 def test_grants_are_shown_and_revoked(manager: Manager, queue: str) -> None:
     def entries() -> list[tuple[str, bool, list[str]]]:
         found = show(manager, queue)["permissions"]

@@ -9,7 +9,7 @@ import typer
 
 from openmsmq.cli.failure import Explanation, reporting
 from openmsmq.cli.options.confirmation import DryRunOption
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ConfigError
 
@@ -142,7 +142,7 @@ def show(*, file: FileOption = None, as_json: JsonOption = False) -> None:
     if not sites:
         typer.echo("There are no sites: every server reaches every other one directly.")
     for warning in warnings:
-        typer.echo(f"Warning: {warning}")
+        say(f"Warning: {warning}")
 
 
 # Sites
@@ -342,7 +342,7 @@ def _tell_site(
     if as_json:
         print_json({"change": verb, **site_json(site, names), "dry_run": dry_run})
     else:
-        typer.echo(f"{_verb(verb, dry_run=dry_run)} site {site.name}")
+        say(f"{_verb(verb, dry_run=dry_run)} site {site.name}")
 
 
 def _tell_link(
@@ -353,7 +353,7 @@ def _tell_link(
         print_json({"change": verb, **link_json(link, names), "dry_run": dry_run})
         return
     title, cost, gates = link_row(link, names)
-    typer.echo(f"{_verb(verb, dry_run=dry_run)} link {title}: cost {cost}, gates {gates}")
+    say(f"{_verb(verb, dry_run=dry_run)} link {title}: cost {cost}, gates {gates}")
     _warn(topology, f"link {title}")
 
 
@@ -370,7 +370,7 @@ def _tell_server(
         print_json({"change": verb, **server_json(server, names), "dry_run": dry_run})
         return
     name, sites, roles, *_ = server_row(server, names)
-    typer.echo(f"{_verb(verb, dry_run=dry_run)} server {name}: sites {sites}, {roles}")
+    say(f"{_verb(verb, dry_run=dry_run)} server {name}: sites {sites}, {roles}")
     _warn(topology, f"server {name}")
 
 
@@ -380,4 +380,4 @@ def _warn(topology: "TopologyEditor", about: str) -> None:
 
     for warning in find_warnings(topology.sites(), topology.links(), topology.servers()):
         if warning.startswith(f"{about}:"):
-            typer.echo(f"Warning: {warning}")
+            say(f"Warning: {warning}")

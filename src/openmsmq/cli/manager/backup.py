@@ -10,7 +10,7 @@ import typer
 
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import JsonOption, print_json
+from openmsmq.cli.output import JsonOption, print_json, say
 from openmsmq.terminal.progress import Update, progress
 from openmsmq.terminal.quantities import size_text
 
@@ -44,7 +44,7 @@ def backup(
     if as_json:
         print_json(info)
     else:
-        typer.echo(f"Backed up {size_text(info['bytes'])} to {info['file']}")
+        say(f"Backed up {size_text(info['bytes'])} to {info['file']}")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import typer
 
 from openmsmq.cli.failure import Refusal
 from openmsmq.cli.groups import Commands, add_group
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ConfigError
 
@@ -61,7 +61,7 @@ def check(
     if as_json:
         print_json({"file": str(file), "valid": True, "keys": count})
     else:
-        typer.echo(f"{file} can be used: it sets {count} keys.")
+        say(f"{file} can be used: it sets {count} keys.")
 
 
 def _settings(file: Path | None) -> list[dict[str, Any]]:

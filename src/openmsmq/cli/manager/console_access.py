@@ -13,7 +13,7 @@ from openmsmq.cli.failure import Explanation, reporting
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.data_directory import DataOption, managed_directory
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ConfigError
 
@@ -227,4 +227,4 @@ def remove(
     if as_json:
         print_json({"name": name, "removed": True})
     else:
-        typer.echo(f"Removed {name}")
+        say(f"Removed {name}")

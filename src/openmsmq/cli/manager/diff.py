@@ -6,7 +6,7 @@ import typer
 
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import JsonOption
+from openmsmq.cli.output import JsonOption, say
 
 from .definitions import FileArgument, changes_of, print_changes, read_file
 
@@ -29,4 +29,4 @@ def diff(file: FileArgument, *, as_json: JsonOption = False, socket: SocketOptio
     if changes:
         raise typer.Exit(DIFFERENT)
     if not as_json:
-        typer.echo(f"No difference from {read.source}")
+        say(f"No difference from {read.source}")

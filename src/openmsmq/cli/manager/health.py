@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from openmsmq.cli.options.connection import SocketOption
-from openmsmq.cli.output import JsonOption, print_json
+from openmsmq.cli.output import JsonOption, print_json, say
 from openmsmq.wire.errors import MsmqError
 
 # How long the queue manager has to answer.
@@ -44,7 +44,7 @@ def health(
         )
     elif failed:
         for check in failed:
-            typer.echo(f"openmsmq health: {check.name}: {check.detail}", err=True)
+            say(f"openmsmq health: {check.name}: {check.detail}", err=True)
     else:
         typer.echo("ok")
     if failed:

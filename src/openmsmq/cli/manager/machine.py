@@ -6,7 +6,7 @@ import typer
 
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import JsonOption, print_json, print_properties
+from openmsmq.cli.output import JsonOption, print_json, print_properties, say
 from openmsmq.cli.queues.arguments import PrincipalArgument
 from openmsmq.cli.queues.insight import print_access
 from openmsmq.cli.queues.text import permissions
@@ -98,7 +98,7 @@ def offline(*, as_json: JsonOption = False, socket: SocketOption = None) -> None
     if as_json:
         print_json({"name": name, "online": False})
     else:
-        typer.echo(f"{name} is offline. `openmsmq machine online` ends this.")
+        say(f"{name} is offline. `openmsmq machine online` ends this.")
 
 
 def online(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
@@ -109,7 +109,7 @@ def online(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
     if as_json:
         print_json({"name": name, "online": True})
     else:
-        typer.echo(f"{name} is online.")
+        say(f"{name} is online.")
 
 
 def _show(name: str, entries: list[dict[str, Any]], *, as_json: bool) -> None:

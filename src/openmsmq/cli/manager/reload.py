@@ -4,7 +4,7 @@ import typer
 
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import JsonOption, print_json
+from openmsmq.cli.output import JsonOption, print_json, say
 
 
 def register(app: typer.Typer) -> None:
@@ -19,8 +19,8 @@ def reload(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
     if as_json:
         print_json(result)
     else:
-        typer.echo(f"Reloaded {', '.join(result['reloaded']) or 'nothing'}")
+        say(f"Reloaded {', '.join(result['reloaded']) or 'nothing'}")
         for key, reason in result["failed"].items():
-            typer.echo(f"{key}: {reason}; what was in force before stays", err=True)
+            say(f"{key}: {reason}; what was in force before stays", err=True)
     if result["failed"]:
         raise typer.Exit(1)

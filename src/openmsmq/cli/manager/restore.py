@@ -7,7 +7,7 @@ import typer
 
 from openmsmq.cli.failure import Refusal, reporting
 from openmsmq.cli.options.data_directory import DataOption, data_directory, store_directory
-from openmsmq.cli.output import JsonOption, print_json
+from openmsmq.cli.output import JsonOption, print_json, say
 from openmsmq.terminal.progress import progress
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import StoreError
@@ -51,5 +51,5 @@ def restore(
     if as_json:
         print_json({"file": str(file), "data": str(target)})
     else:
-        typer.echo(f"Restored {file} into {target}")
-        typer.echo(f"Start it with: openmsmq serve --data {target}")
+        say(f"Restored {file} into {target}")
+        say(f"Start it with: openmsmq serve --data {target}")

@@ -7,7 +7,7 @@ import typer
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.terminal.quantities import count_text, size_text
 
 _HELP: Final = "List sessions and clients; hang up on one."
@@ -135,7 +135,7 @@ def hang_up(
         print_json({"protocol": protocol, "number": number, "dry_run": dry_run})
     else:
         did = "Would hang up" if dry_run else "Hung up"
-        typer.echo(f"{did} on {protocol} {number}")
+        say(f"{did} on {protocol} {number}")
 
 
 def _unknown(protocol: str, number: int) -> Exception:

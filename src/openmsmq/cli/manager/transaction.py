@@ -8,7 +8,7 @@ import typer
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import Column, JsonOption, print_json, screen_width, table_lines
+from openmsmq.cli.output import Column, JsonOption, print_json, say, screen_width, table_lines
 from openmsmq.terminal.quantities import count_text, duration_text
 
 _COLUMNS: Final = (
@@ -98,4 +98,4 @@ def resolve(
         print_json({"id": identifier, "outcome": outcome.value, "dry_run": dry_run})
     else:
         did = "Would resolve" if dry_run else "Resolved"
-        typer.echo(f"{did} transaction {identifier}: {outcome.value}")
+        say(f"{did} transaction {identifier}: {outcome.value}")

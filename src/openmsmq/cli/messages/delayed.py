@@ -9,7 +9,7 @@ from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.lookup_ids import parse_lookup_id
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.terminal.quantities import count_text, size_text, time_text
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
@@ -142,4 +142,4 @@ def _tell(did: str, result: dict[str, Any], count: int, *, as_json: bool) -> Non
     if as_json:
         print_json(result)
     else:
-        typer.echo(f"{did} {count_text(count, 'message')} for {result['queue']}")
+        say(f"{did} {count_text(count, 'message')} for {result['queue']}")

@@ -21,7 +21,7 @@ from openmsmq.cli.options.remote import (
     info_of,
     is_remote,
 )
-from openmsmq.cli.output import JsonOption, print_json
+from openmsmq.cli.output import JsonOption, print_json, say
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.quantities import count_text
 
@@ -91,4 +91,4 @@ def move(
         print_json({"source": source, "target": target, "moved": count, "dry_run": dry_run})
     else:
         did = "Would move" if dry_run else "Moved"
-        typer.echo(f"{did} {count_text(count, 'message')} from {source} to {target}")
+        say(f"{did} {count_text(count, 'message')} from {source} to {target}")

@@ -12,7 +12,7 @@ import typer
 
 from openmsmq.cli.failure import Refusal, reporting
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import JsonOption, print_json
+from openmsmq.cli.output import JsonOption, print_json, say
 from openmsmq.terminal.progress import Update, progress
 from openmsmq.terminal.quantities import count_text, size_text
 from openmsmq.wire.codes.hresult import Hresult
@@ -247,7 +247,7 @@ def send(
         print_json(sent)
     else:
         what = f"{count_text(sent['sent'], 'message')} ({size_text(sent['bytes'])})"
-        typer.echo(f"Sent {what} to {sent['destination']}")
+        say(f"Sent {what} to {sent['destination']}")
 
 
 def given(**properties: Any) -> dict[str, Any]:

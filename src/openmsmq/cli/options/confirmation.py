@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from openmsmq.terminal.printable import printable
 from openmsmq.terminal.streams import is_terminal
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask on a terminal.")]
@@ -20,4 +21,4 @@ def confirm(question: str, *, yes: bool) -> None:
         Abort: the answer is no.
     """
     if not yes and is_terminal(sys.stdin) and is_terminal(sys.stdout):
-        typer.confirm(question, abort=True, err=True)
+        typer.confirm(printable(question), abort=True, err=True)

@@ -25,6 +25,7 @@ from openmsmq.cli.output import (
     JsonOption,
     print_json,
     print_properties,
+    say,
     screen_width,
     table_lines,
 )
@@ -165,7 +166,7 @@ def purge(
         print_json({"destination": name, "purged": count, "dry_run": dry_run})
     else:
         did = "Would remove" if dry_run else "Removed"
-        typer.echo(f"{did} {count_text(count, 'message')} to {name}")
+        say(f"{did} {count_text(count, 'message')} to {name}")
 
 
 def move(
@@ -203,7 +204,7 @@ def move(
         print_json({"destination": name, "target": target, "moved": count, "dry_run": dry_run})
     else:
         did = "Would move" if dry_run else "Moved"
-        typer.echo(f"{did} {count_text(count, 'message')} from {name} to {target}")
+        say(f"{did} {count_text(count, 'message')} from {name} to {target}")
 
 
 def delete(
@@ -223,7 +224,7 @@ def delete(
     if as_json:
         print_json({"destination": name, "deleted": not dry_run, "dry_run": dry_run})
     else:
-        typer.echo(f"{'Would delete' if dry_run else 'Deleted'} the outgoing queue of {name}")
+        say(f"{'Would delete' if dry_run else 'Deleted'} the outgoing queue of {name}")
 
 
 def waiting(info: dict[str, Any]) -> int:
@@ -247,7 +248,7 @@ def _print_queues(queues: list[dict[str, Any]]) -> None:
         typer.echo(line)
         if queue["next_hop_reason"]:
             hops = ", ".join(queue["next_hops"])
-            typer.echo(f"  {f'via {hops}: ' if hops else ''}{queue['next_hop_reason']}")
+            say(f"  {f'via {hops}: ' if hops else ''}{queue['next_hop_reason']}")
 
 
 def outgoing_row(queue: dict[str, Any]) -> tuple[str, ...]:

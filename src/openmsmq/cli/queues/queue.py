@@ -21,7 +21,7 @@ from openmsmq.cli.options.remote import (
     free_messages,
     info_of,
 )
-from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table, say
 from openmsmq.security.rights import queue_rights
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.quantities import count_text, size_text
@@ -132,7 +132,7 @@ def create(
     if as_json:
         print_json(info)
     else:
-        typer.echo(f"Created {info['path']}")
+        say(f"Created {info['path']}")
 
 
 def list_queues(
@@ -216,7 +216,7 @@ def set_queue(
     if as_json:
         print_json(info)
     else:
-        typer.echo(f"Changed {info['path']}: {', '.join(properties)}")
+        say(f"Changed {info['path']}: {', '.join(properties)}")
 
 
 def purge(
@@ -260,7 +260,7 @@ def purge(
         print_json({"path": info["path"], "purged": count, "dry_run": dry_run})
     else:
         did = "Would remove" if dry_run else "Removed"
-        typer.echo(f"{did} {count_text(count, 'message')} from {info['path']}")
+        say(f"{did} {count_text(count, 'message')} from {info['path']}")
 
 
 def delete(
@@ -283,7 +283,7 @@ def delete(
         print_json(summary | {"deleted": not dry_run, "dry_run": dry_run})
     else:
         did = "Would delete" if dry_run else "Deleted"
-        typer.echo(f"{did} {info['path']} with {lost}")
+        say(f"{did} {info['path']} with {lost}")
 
 
 def complete_right(incomplete: str) -> list[str]:
@@ -323,7 +323,7 @@ def grant(
         )
     _show_permissions(path, entries, as_json=as_json)
     if claimable:
-        typer.echo(
+        say(
             f"This queue takes unsigned messages, in which anybody can claim to be {principal},\n"
             f"unless trust_claimed_senders is false. Signed messages only:\n"
             f"openmsmq queue set '{path}' --authenticate",
@@ -399,4 +399,4 @@ def release(
     if as_json:
         print_json({"path": path, "released": count})
     else:
-        typer.echo(f"Released {count_text(count, 'message')} of {path}")
+        say(f"Released {count_text(count, 'message')} of {path}")

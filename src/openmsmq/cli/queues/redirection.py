@@ -8,7 +8,7 @@ import typer
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.confirmation import DryRunOption
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 
 from .mapping_files import read_mapping_file
 
@@ -83,7 +83,7 @@ def remove(
     if as_json:
         print_json({"kind": kind, "url": source, "removed": True})
         return
-    typer.echo(f"Removed the {kind} redirection of {source}")
+    say(f"Removed the {kind} redirection of {source}")
 
 
 def import_file(

@@ -11,7 +11,7 @@ from openmsmq.cli.failure import Explanation
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.passwords import PasswordFileOption, password_in
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ConfigError
 
@@ -107,9 +107,7 @@ def list_keys(
     elif certificates:
         print_table(_COLUMNS, [row(certificate) for certificate in certificates])
     else:
-        typer.echo(
-            f"No certificates in {certificate_store.directory}; `openmsmq key create` makes one."
-        )
+        say(f"No certificates in {certificate_store.directory}; `openmsmq key create` makes one.")
 
 
 def export_key(
@@ -190,9 +188,7 @@ def unregister_key(
     if as_json:
         print_json({"digest": digest, "registered": len(remaining)})
     else:
-        typer.echo(
-            f"Unregistered {digest}; the directory has {len(remaining)} of your certificates."
-        )
+        say(f"Unregistered {digest}; the directory has {len(remaining)} of your certificates.")
 
 
 def renew_key(
@@ -244,7 +240,7 @@ def show_keys(*, as_json: JsonOption = False, socket: SocketOption = None) -> No
         rows = [_registered_row(entry, here.get(entry["digest"])) for entry in registered]
         print_table(_REGISTERED_COLUMNS, rows)
     else:
-        typer.echo(f"The directory has no certificate of {sid}; `openmsmq key register` adds one.")
+        say(f"The directory has no certificate of {sid}; `openmsmq key register` adds one.")
 
 
 def _registered_row(entry: dict[str, Any], known: "UserCertificate | None") -> list[str]:
@@ -290,7 +286,7 @@ def tell(what: str, certificate: "UserCertificate", *, as_json: bool) -> None:
         print_json(properties(certificate))
     else:
         until = certificate.not_after.date().isoformat()
-        typer.echo(f"{what} {certificate.digest} {certificate.subject}, valid until {until}")
+        say(f"{what} {certificate.digest} {certificate.subject}, valid until {until}")
 
 
 def properties(certificate: "UserCertificate") -> dict[str, Any]:

@@ -11,7 +11,7 @@ import typer
 
 from openmsmq.cli.failure import Refusal
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.wire.codes.hresult import Hresult
 
 _COLUMNS: Final = (
@@ -106,7 +106,7 @@ def _tell(what: str, document: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:
-        typer.echo(f"{what} the public keys of {document['name']} {document['guid']}")
+        say(f"{what} the public keys of {document['name']} {document['guid']}")
 
 
 def _refusal(text: str) -> Refusal:

@@ -11,7 +11,7 @@ from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.options.data_directory import DataOption, managed_directory
 from openmsmq.cli.options.passwords import PasswordFileOption, new_password
-from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ConfigError
 
@@ -95,7 +95,7 @@ def list_users(
         rows = [[str(row[key] or "") for key in columns] for row in users]
         print_table(tuple(columns.values()), rows)
     else:
-        typer.echo(f"No accounts in {accounts.path}; `openmsmq user add NAME` adds one.")
+        say(f"No accounts in {accounts.path}; `openmsmq user add NAME` adds one.")
 
 
 def change_password(
@@ -131,7 +131,7 @@ def remove(
     if as_json:
         print_json(properties(account) | {"removed": not dry_run, "dry_run": dry_run})
     else:
-        typer.echo(f"{'Would remove' if dry_run else 'Removed'} {account.name}")
+        say(f"{'Would remove' if dry_run else 'Removed'} {account.name}")
 
 
 def account_file(data: Path | None, socket: Path | None) -> "AccountFile":
@@ -178,4 +178,4 @@ def tell(what: str, account: "Account", *, as_json: bool) -> None:
     if as_json:
         print_json(description)
     else:
-        typer.echo(f"{what} {description['name']}, which stands for {description['principal']}")
+        say(f"{what} {description['name']}, which stands for {description['principal']}")
