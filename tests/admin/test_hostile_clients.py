@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import socket
 import ssl
 import time
@@ -16,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.admin.callers import add_token
 from tests.admin.console_process import Watched, wait_until, watched
 
+from openmsmq.admin.connections import Refusals
 from openmsmq.server.config import Config
 from openmsmq.server.parts.console import ConsolePart
 from openmsmq.wire.errors import ConfigError
@@ -82,6 +84,43 @@ def test_a_request_that_does_not_come_in_time_is_refused(manager: Watched, data:
     assert status_of(answer) in (408, 421)
     assert b"content-security-policy: default-src 'none'" in answer.lower()
     assert time.monotonic() - began < 20
+
+
+def test_a_flood_of_what_is_not_http_is_counted_and_logged_once(manager: Watched) -> None:
+    def lines() -> int:
+        return manager.log.count("refused unread") + manager.log.count("Invalid HTTP")
+
+    def counted() -> int:
+        text = manager.get("/metrics?family=console_requests_total").content.decode()
+        found = re.search(r'route="\(none\)",status="400"} (\d+)', text)
+        return int(found[1]) if found else 0
+
+    logged, before = lines(), counted()
+    for _ in range(30):
+        assert status_of(exchange(manager, b"\x16\x03\x01 hello\r\n\r\n")) == 400
+    assert counted() - before == 30
+    upgrade = request(manager, "GET /healthz HTTP/1.1", "Upgrade: websocket")
+    for _ in range(5):
+        assert status_of(exchange(manager, upgrade.replace(b"close", b"close, upgrade"))) == 200
+    assert lines() - logged <= 1
+    assert "upgrade" not in manager.log
+
+
+def test_refusals_are_logged_once_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    counts: list[int] = []
+    refusals = Refusals(counts.append)
+    for now, status in (
+        (5.0, "400 Bad Request"),
+        (6.0, "408 Request Timeout"),
+        (7.0, "431 y"),
+        (65.0, "400 x"),
+    ):
+        refusals.add(status, "10.0.0.7", now)
+    assert counts == [400, 408, 431, 400]
+    assert capsys.readouterr().err.splitlines() == [
+        "Requests that were refused unread: 1 400 Bad Request; last from 10.0.0.7",
+        "Requests that were refused unread: 1 431 y, 1 400 x; last from 10.0.0.7",
+    ]
 
 
 def test_more_connections_than_allowed_are_told_so(manager: Watched) -> None:

@@ -1,7 +1,12 @@
 """Connections of browsers and programs: their number, and the time limit of a request."""
 
 import asyncio
+import logging
 import socket
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -13,6 +18,7 @@ UNREAD_MILLISECONDS: Final = 60_000
 TOO_MANY: Final = (
     b"The console has too many connections. Try again, or raise console_connections.\n"
 )
+TIMEOUT: Final = "408 Request Timeout"
 TOO_SLOW: Final = (
     b"The request did not come in time. console_request_seconds says how long it has.\n"
 )
@@ -20,6 +26,10 @@ TOO_SLOW: Final = (
 LARGEST_HEAD: Final = 64 * 1024
 TOO_LONG: Final = b"The address and headers of a request have up to 65536 bytes.\n"
 NOT_HTTP: Final = b"This is not HTTP.\n"
+# The log has one line in so many seconds about requests that never get to the application.
+LOGGED_SECONDS: Final = 60.0
+# What uvicorn says of single requests: only faults of the application are logged.
+REQUEST_LOG: Final = "uvicorn.error.requests"
 
 
 def plain_answer(status: str, content: bytes, *, tls: bool) -> bytes:
@@ -35,22 +45,56 @@ def plain_answer(status: str, content: bytes, *, tls: bool) -> bytes:
     return b"\r\n".join(lines) + b"\r\n\r\n" + content
 
 
+class Refusals:
+    """Counts requests that never get to the application, and logs them now and then.
+
+    Args:
+        count: called with the status of each.
+    """
+
+    def __init__(self, count: Callable[[int], None]) -> None:
+        self._count = count
+        self._logged = float("-inf")
+        self._unlogged: Counter[str] = Counter()
+
+    def add(self, status: str, address: str, now: float) -> None:
+        """One more, from an address.
+
+        Args:
+            status: with its words, such as `400 Bad Request`.
+            now: monotonic time in seconds.
+        """
+        self._count(int(status[:3]))
+        if status == TIMEOUT:
+            # Browsers open spare connections and leave them.
+            return
+        self._unlogged[status] += 1
+        if now - self._logged >= LOGGED_SECONDS:
+            counts = ", ".join(f"{count} {each}" for each, count in self._unlogged.items())
+            sys.stderr.write(f"Requests that were refused unread: {counts}; last from {address}\n")
+            self._logged = now
+            self._unlogged.clear()
+
+
 class LimitedProtocol(HttpToolsProtocol):
     """HTTP with limits of connections, headers and the time of each request.
 
     Attributes:
         most: the maximum number of connections.
         seconds: the time limit of a request, its body included.
+        refusals: counts the requests that are refused here.
     """
 
     most: ClassVar[int]
     seconds: ClassVar[float]
+    refusals: ClassVar[Refusals]
     _timer: asyncio.TimerHandle | None = None
     _in_head = False
     _begun = 0
     _head_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
+        self.logger = logging.getLogger(REQUEST_LOG)
         super().connection_made(transport)
         _watch_reading(transport)
         if len(self.connections) > self.most:
@@ -106,22 +150,32 @@ class LimitedProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _too_slow(self) -> None:
-        self._refuse("408 Request Timeout", TOO_SLOW)
+        self._refuse(TIMEOUT, TOO_SLOW)
 
     def _refuse(self, status: str, content: bytes) -> None:
         self._done()
         if not self.transport.is_closing():
+            address = self.client[0] if self.client else ""
+            self.refusals.add(status, address, time.monotonic())
             self.transport.write(plain_answer(status, content, tls=self.scheme == "https"))
             self.transport.close()
 
 
-def limited_protocol(most: int, seconds: float) -> type[asyncio.Protocol]:
-    """The protocol of uvicorn with limits; see `LimitedProtocol`."""
+def limited_protocol(
+    most: int, seconds: float, refused: Callable[[int], None]
+) -> type[asyncio.Protocol]:
+    """The protocol of uvicorn with limits; see `LimitedProtocol`.
+
+    Args:
+        refused: called with the status of each request that never gets to the application.
+    """
+    logging.getLogger(REQUEST_LOG).setLevel(logging.ERROR)
 
     class ConsoleProtocol(LimitedProtocol):
         """With the limits of the settings."""
 
     ConsoleProtocol.most, ConsoleProtocol.seconds = most, seconds
+    ConsoleProtocol.refusals = Refusals(refused)
     return ConsoleProtocol
 
 

@@ -17,6 +17,8 @@ REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 ROUTES: Final = frozenset(
     ("api", "audit", "healthz", "jobs", "live", "metrics", "outgoing", "queues", "readyz", "static")
 )
+# The route of requests that never got to the application.
+NO_ROUTE: Final = "(none)"
 
 
 class ConsoleMeters:
@@ -45,6 +47,10 @@ class ConsoleMeters:
         self.requests[route, status] += 1
         self.request_seconds[bisect_left(REQUEST_BOUNDS, seconds)] += 1
         self.request_seconds_sum += seconds
+
+    def add_refusal(self, status: int) -> None:
+        """Count a request that was refused before its path was known."""
+        self.requests[NO_ROUTE, status] += 1
 
 
 class CountedApp:

@@ -94,7 +94,11 @@ class ConsoleServer:
         self._console = Console(settings)
         config = uvicorn.Config(
             build_app(self._console),
-            http=limited_protocol(settings.console_connections, settings.console_request_seconds),
+            http=limited_protocol(
+                settings.console_connections,
+                settings.console_request_seconds,
+                self._console.meters.add_refusal,
+            ),
             ws="none",
             log_config=None,
             access_log=False,
