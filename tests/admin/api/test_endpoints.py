@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import pytest
 from tests.admin.callers import PREFIX, Program, add_token, queue_path
 from tests.admin.console_process import Watched, wait_until, watched
@@ -19,6 +20,7 @@ from tests.admin.orders import ORDERS, empty_orders, send
 from tests.cli.running import run
 
 import openmsmq
+from openmsmq.admin.api.table import ENDPOINTS
 from openmsmq.admin.care_desk import MOST_RUNNING
 
 AT = queue_path("orders")
@@ -435,6 +437,15 @@ def test_the_page_of_the_audit_log_goes_on_to_its_beginning(
     assert shown[0] == 200
     assert sum(shown) == len(program.get("/audit?limit=10000")["entries"])
     assert first["time"][11:19] in page
+
+
+@pytest.mark.parametrize(
+    "path", ["/status", "/route?destination=.%5Cprivate$%5Corders", "/sessions", "/clients"]
+)
+def test_an_answer_has_the_properties_of_its_type(program: Program, path: str) -> None:
+    (kind,) = (each.result for each in ENDPOINTS if each.path == path.partition("?")[0])
+    found = program.get(path)
+    assert json.loads(msgspec.json.encode(msgspec.convert(found, kind))) == found
 
 
 def test_explanations_of_rights_are_lists_like_others(

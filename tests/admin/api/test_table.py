@@ -48,6 +48,14 @@ def test_the_document_describes_parameters_and_gives_examples() -> None:
                 if "Attributes:" in each["description"]]  # fmt: skip
 
 
+def test_every_answer_names_its_properties_but_configuration() -> None:
+    free = {each.name for each in ENDPOINTS if each.result == dict[str, Any]}
+    assert free == {"settings", "definitions"}
+    schemas = openapi_document()["components"]["schemas"]
+    assert schemas["Status"]["properties"]["messages"] == {"type": "integer"}
+    assert schemas["SessionRecord"]["properties"].keys() >= {"peer", "incoming_bytes_per_second"}
+
+
 def test_a_message_has_every_property_of_the_client() -> None:
     names = {field.encode_name for field in msgspec.structs.fields(WholeMessage)}
     assert names == {*PROPERTIES, "deliver_at"}

@@ -10,6 +10,7 @@ from openmsmq.admin.trust.problems import STATUS_TEXTS, ErrorRecord
 from openmsmq.version import __version__
 
 from .arranging import ListQuery
+from .endpoint import is_record
 from .table import ENDPOINTS, PREFIX, Endpoint
 from .watching import LAST_EVENT, EventsQuery
 
@@ -67,13 +68,9 @@ class Failure(msgspec.Struct, frozen=True):
 @cache
 def openapi_document() -> dict[str, Any]:
     """The document at `/api/v1/openapi.json`."""
-    types: list[type[msgspec.Struct]] = [Failure]
+    types: list[type] = [Failure]
     for endpoint in ENDPOINTS:
-        types += [
-            kind
-            for kind in (endpoint.body, endpoint.result)
-            if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
-        ]
+        types += [kind for kind in (endpoint.body, endpoint.result) if is_record(kind)]
     _, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
     for schema in components.values():
         _describe(schema)
@@ -124,6 +121,10 @@ def words_of(text: str) -> tuple[str, dict[str, str]]:
 def _describe(schema: dict[str, Any]) -> None:
     """Copy the descriptions of a type's attributes to the attributes."""
     schema["description"], words = words_of(schema.get("description", ""))
+    for name, kind in schema.get("properties", {}).items():
+        if kind.get("default") == ():
+            # JSON has no tuples.
+            schema["properties"][name] = {**kind, "default": []}
     for name, text in words.items():
         if name in schema["properties"]:
             # Copies: a reference may be used in many places.
@@ -223,7 +224,7 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
 
 def _result_schema(endpoint: Endpoint) -> dict[str, Any]:
     result = endpoint.result
-    if not (isinstance(result, type) and issubclass(result, msgspec.Struct)):
+    if not is_record(result):
         return {"type": "object"}
     whole = {"$ref": _REFERENCE.format(name=result.__name__)}
     return {"anyOf": [whole, _narrowed_schema(endpoint)]} if endpoint.entries else whole

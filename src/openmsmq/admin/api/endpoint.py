@@ -1,7 +1,7 @@
 """One row of the table of endpoints."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, get_args, get_origin
 
 import msgspec
@@ -93,7 +93,12 @@ def post(path: str, name: str, call: Any, result: Any, **more: Any) -> Endpoint:
 
 def is_entry(kind: Any) -> bool:
     """Whether this is the type of a list whose entries have properties."""
-    return kind in RECORDS or (isinstance(kind, type) and issubclass(kind, msgspec.Struct))
+    return kind in RECORDS or is_record(kind)
+
+
+def is_record(kind: Any) -> bool:
+    """Whether a type names its properties."""
+    return isinstance(kind, type) and (issubclass(kind, msgspec.Struct) or is_dataclass(kind))
 
 
 def delete(path: str, name: str, call: Any, **more: Any) -> Endpoint:

@@ -11,6 +11,7 @@ from openmsmq.admin.api import (
     outgoing,
     queues,
 )
+from openmsmq.admin.api import manager_records as records
 from openmsmq.admin.api.endpoint import ADMINISTRATOR, Endpoint, delete, get, post
 
 OUTGOING: Final[dict[str, Any]] = {"group": "Outgoing queues", "page": "/outgoing/{destination}"}
@@ -75,7 +76,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/transactions",
         "list_transactions",
         manager.list_transactions,
-        manager.Records,
+        records.Transactions,
         group="Transactions",
         command="transaction list",
         page="/transactions",
@@ -97,7 +98,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/sessions",
         "list_sessions",
         manager.list_sessions,
-        manager.Records,
+        records.Sessions,
         group="Sessions",
         command="session list",
         page="/sessions",
@@ -107,7 +108,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/clients",
         "list_clients",
         manager.list_clients,
-        manager.Records,
+        records.Clients,
         group="Sessions",
         command="session clients",
         page="/sessions",

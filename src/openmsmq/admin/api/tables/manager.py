@@ -3,7 +3,9 @@
 from typing import Any, Final
 
 from openmsmq.admin.api import machine, manager, queues, watching
+from openmsmq.admin.api import manager_records as records
 from openmsmq.admin.api.endpoint import ADMINISTRATOR, Endpoint, delete, get, post
+from openmsmq.core.management.records import RouteInfo, Status
 
 MANAGER: Final[dict[str, Any]] = {"group": "Queue manager", "page": "/"}
 CONSOLE: Final[dict[str, Any]] = {"group": "Console", "page": "/settings"}
@@ -17,7 +19,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/status",
         "status",
         manager.show_status,
-        dict[str, Any],
+        Status,
         group="Queue manager",
         command="status",
         page="/",
@@ -124,7 +126,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/backup",
         "backup",
         manager.backup,
-        dict[str, Any],
+        records.BackupMade,
         role=ADMINISTRATOR,
         body=manager.BackupFile,
         command="backup",
@@ -156,7 +158,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/route",
         "show_route",
         machine.show_route,
-        dict[str, Any],
+        RouteInfo,
         query=machine.RouteQuery,
         command="route",
         group="Queue manager",
