@@ -118,8 +118,8 @@ def test_refusals_are_logged_once_a_minute(capsys: pytest.CaptureFixture[str]) -
         refusals.add(status, "10.0.0.7", now)
     assert counts == [400, 408, 431, 400]
     assert capsys.readouterr().err.splitlines() == [
-        "Requests that were refused unread: 1 400 Bad Request; last from 10.0.0.7",
-        "Requests that were refused unread: 1 431 y, 1 400 x; last from 10.0.0.7",
+        "Requests that were refused unread: 400 Bad Request (1); last from 10.0.0.7",
+        "Requests that were refused unread: 431 y (1), 400 x (1); last from 10.0.0.7",
     ]
 
 

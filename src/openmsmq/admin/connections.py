@@ -70,7 +70,7 @@ class Refusals:
             return
         self._unlogged[status] += 1
         if now - self._logged >= LOGGED_SECONDS:
-            counts = ", ".join(f"{count} {each}" for each, count in self._unlogged.items())
+            counts = ", ".join(f"{each} ({count})" for each, count in self._unlogged.items())
             sys.stderr.write(f"Requests that were refused unread: {counts}; last from {address}\n")
             self._logged = now
             self._unlogged.clear()
