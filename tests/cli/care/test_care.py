@@ -281,6 +281,14 @@ def test_dead_letters(manager: Manager, filled: str) -> None:
         assert manager.run("deadletter", *words).code == 2
 
 
+def test_no_undo_is_offered_for_what_another_machine_gets(manager: Manager, queue: str) -> None:
+    other = "DIRECT=TCP:127.0.0.9\\private$\\elsewhere"
+    manager.run("send", queue, "--body", "x")
+    assert "Undo: openmsmq job undo" in manager.run("copy", queue, f"{queue}").out
+    assert manager.run("copy", queue, other, "--first", "1").out == "Copied 1 message\n"
+    manager.run("outgoing", "purge", other)
+
+
 @pytest.mark.parametrize("label", HOSTILE)
 def test_hostile_text_appears_as_itself(manager: Manager, queue: str, label: str) -> None:
     manager.run("send", queue, "--body", label, "--label", label)

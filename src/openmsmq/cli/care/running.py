@@ -1,7 +1,7 @@
 """Jobs as commands run them: plan, question, progress, report."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -21,6 +21,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 if TYPE_CHECKING:
     from openmsmq.care.jobs import Job, JobReport, JobSpec
+    from openmsmq.client.blocking.queue_manager import QueueManager
 
 # What a job does, before and after it has.
 WORDS: Final = {
@@ -91,11 +92,16 @@ def run_job(socket: Path | None, job: "Job", *, as_json: bool) -> None:
     from openmsmq.care.jobs import JobRunner
 
     with stopping() as stopped, progress(job.spec.kind, len(job.messages)) as update:
-        runner = JobRunner(
-            job, lambda: connect(socket), progress=update, stopped=lambda: bool(stopped)
-        )
+        own_names: set[str] = set()
+
+        def connected() -> "QueueManager":
+            manager = connect(socket)
+            own_names.update(manager.identity.names)
+            return manager
+
+        runner = JobRunner(job, connected, progress=update, stopped=lambda: bool(stopped))
         report = runner.run()
-    show_report(job, report, as_json=as_json)
+    show_report(job, report, as_json=as_json, own_names=own_names)
 
 
 @contextmanager
@@ -130,8 +136,13 @@ def report_object(job: "Job", report: "JobReport") -> dict[str, Any]:
     }
 
 
-def show_report(job: "Job", report: "JobReport", *, as_json: bool) -> None:
+def show_report(
+    job: "Job", report: "JobReport", *, as_json: bool, own_names: Collection[str] = ()
+) -> None:
     """Say what a job did or would do.
+
+    Args:
+        own_names: of the queue manager; what a job has sent to another one cannot be undone.
 
     Raises:
         Exit: with code 1, when something was refused or is left.
@@ -139,12 +150,12 @@ def show_report(job: "Job", report: "JobReport", *, as_json: bool) -> None:
     if as_json:
         print_json(report_object(job, report))
     else:
-        _print_report(job, report)
+        _print_report(job, report, own_names)
     if report.refused or report.left:
         raise typer.Exit(FAILED)
 
 
-def _print_report(job: "Job", report: "JobReport") -> None:
+def _print_report(job: "Job", report: "JobReport", own_names: Collection[str]) -> None:
     do, did = WORDS[job.spec.kind]
     dry = report.state == "dry run"
     words = f"Would {do.lower()}" if dry else did
@@ -166,5 +177,13 @@ def _print_report(job: "Job", report: "JobReport") -> None:
             f"{count_text(report.left, 'message')} left: `openmsmq job resume {report.id}`",
             err=True,
         )
-    elif report.done and job.can_be_undone:
+    elif report.done and job.can_be_undone and _has_put_here(job, own_names):
         typer.echo(f"Undo: openmsmq job undo {report.id}")
+
+
+def _has_put_here(job: "Job", own_names: Collection[str]) -> bool:
+    """Whether some messages of a job were for queues of this queue manager."""
+    from openmsmq.client.machines import other_machine
+
+    destinations = {message.destination for message in job.messages}
+    return any(other_machine(name, own_names) is None for name in destinations)
