@@ -285,7 +285,7 @@ def test_json_has_the_message_under_the_names_of_receive() -> None:
     data = a_message(message_id=7, label="order 7", body=b"hello", priority=5)
     (packet,) = objects(run("decode", "--json", stdin=data).out)
     message = packet["message"]
-    assert set(message) == set(ReceivedMessage(data, 1, 0.0).to_dict())
+    assert set(message) == set(ReceivedMessage(data, 1, 0.0).to_dict(soap=True))
     assert message["id"] == "{00000000-0000-0000-0000-000000000001}\\7"
     assert (message["label"], message["body"], message["priority"]) == ("order 7", "hello", 5)
     assert message["sent_time"] == "2023-11-14T22:13:20+00:00"

@@ -32,7 +32,7 @@ def test_a_message_has_every_property_by_its_name(
 ) -> None:
     fill(manager, queue, "größe")
     message = manager.run(command, queue, "--json").object
-    assert tuple(message) == PROPERTIES
+    assert tuple(message) == (*PROPERTIES, "soap_envelope", "compound_message")
     assert (message["body"], message["transport"]) == ("größe", "local")
 
 
@@ -41,6 +41,12 @@ def test_soap_is_printed_as_json_only(manager: Manager, queue: str) -> None:
     message = manager.run("peek", queue, "--json", "--soap").object
     assert (message["soap_envelope"], message["compound_message"]) == (None, None)
     assert manager.run("peek", queue, "--soap").code == 2
+
+
+def test_soap_can_be_left_out(manager: Manager, queue: str) -> None:
+    fill(manager, queue, "one")
+    assert tuple(manager.run("peek", queue, "--json", "--no-soap").object) == PROPERTIES
+    assert manager.run("peek", queue, "--no-soap").code == 2
 
 
 def test_receive_removes_and_peek_does_not(manager: Manager, queue: str) -> None:

@@ -134,7 +134,7 @@ def _show(hit: "FoundMessage", *, as_json: bool) -> None:
     holder = "" if hidden is None else hidden.holder
     if as_json:
         place = {"queue": hit.place.name, "state": state, "holder": holder}
-        print_json({**place, **message.to_dict()})
+        print_json({**place, **message.to_dict(soap=True)})
         return
     label = cut(printable(message.label), _LABEL_SHOWN)
     line = (

@@ -48,7 +48,7 @@ def trace(
                         "kind": str(place.kind),
                         "state": message.state,
                         "holder": message.holder,
-                        **message.to_dict(),
+                        **message.to_dict(soap=True),
                     }
                     for place, message in record.places
                 ],

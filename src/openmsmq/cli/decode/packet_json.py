@@ -49,7 +49,7 @@ def _message(packet: Packet) -> JsonValue:
     # Loaded only here: it takes longer than to decode most files.
     from openmsmq.client import ReceivedMessage
 
-    document = ReceivedMessage(view.packet, 0, 0.0).to_dict()
+    document = ReceivedMessage(view.packet, 0, 0.0).to_dict(soap=True)
     return document | dict.fromkeys(_OF_QUEUES)
 
 

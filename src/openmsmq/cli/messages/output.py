@@ -26,16 +26,18 @@ class Style(NamedTuple):
         json: one JSON object per line.
         raw: only the bodies, byte for byte.
         separator: bytes after each raw body.
-        soap: JSON has what SRMP brought, too.
+        soap: JSON has what SRMP brought, too: null for other messages.
     """
 
     json: bool
     raw: bool
     separator: bytes
-    soap: bool = False
+    soap: bool = True
 
 
-def make_style(*, as_json: bool, raw: bool, separator: str | None, soap: bool = False) -> Style:
+def make_style(
+    *, as_json: bool, raw: bool, separator: str | None, soap: bool | None = None
+) -> Style:
     """The style that options ask for.
 
     Raises:
@@ -45,9 +47,9 @@ def make_style(*, as_json: bool, raw: bool, separator: str | None, soap: bool = 
         raise typer.BadParameter("--json and --raw exclude each other")
     if separator is not None and not raw:
         raise typer.BadParameter("--separator needs --raw")
-    if soap and not as_json:
-        raise typer.BadParameter("--soap needs --json")
-    return Style(as_json, raw, parse_separator(separator or ""), soap)
+    if soap is not None and not as_json:
+        raise typer.BadParameter("--soap and --no-soap need --json")
+    return Style(as_json, raw, parse_separator(separator or ""), soap is not False)
 
 
 def parse_separator(text: str) -> bytes:

@@ -54,7 +54,7 @@ def peek(
     password_file: PasswordFileOption = None,
     auth: AuthOption = None,
     level: LevelOption = None,
-    soap: SoapOption = False,
+    soap: SoapOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:

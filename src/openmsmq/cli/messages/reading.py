@@ -56,8 +56,10 @@ LookupIdOption = Annotated[
 ]
 RawOption = Annotated[bool, typer.Option("--raw", help="Only the bodies, byte for byte.")]
 SoapOption = Annotated[
-    bool,
-    typer.Option("--soap", help="With --json: also the SOAP envelope and request of SRMP."),
+    bool | None,
+    typer.Option(
+        "--soap/--no-soap", help="With --json: whether to print the SOAP envelope and request."
+    ),
 ]
 SeparatorOption = Annotated[
     str | None,

@@ -63,7 +63,7 @@ def receive(
     password_file: PasswordFileOption = None,
     auth: AuthOption = None,
     level: LevelOption = None,
-    soap: SoapOption = False,
+    soap: SoapOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
