@@ -43,7 +43,7 @@ def test_the_document_describes_parameters_and_gives_examples() -> None:
         msgspec.convert(example, by_name[name].body)
     job = document["components"]["schemas"]["JobToBegin"]
     assert job["description"] == "A job."
-    assert job["properties"]["rate"]["description"] == "Messages a second at most."
+    assert job["properties"]["rate"]["description"] == "The maximum number of messages per second."
     assert not [each for each in document["components"]["schemas"].values()
                 if "Attributes:" in each["description"]]  # fmt: skip
 

@@ -95,6 +95,21 @@ def test_a_switch_can_be_set_back(manager: Manager, queue: str, switch: str) -> 
         assert manager.run("queue", "set", queue, option, "--json").object[switch] is value
 
 
+def test_set_takes_the_kind_that_the_queue_has(manager: Manager, queue: str) -> None:
+    outcome = manager.run("queue", "set", queue, "--no-transactional", "--label", "x", "--json")
+    assert (outcome.object["transactional"], outcome.object["label"]) == (False, "x")
+    assert "nothing" in manager.run("queue", "set", queue, "--no-transactional").out
+
+
+def test_set_refuses_another_kind(manager: Manager, queue: str) -> None:
+    outcome = manager.run("queue", "set", queue, "--transactional", "--label", "x")
+    assert outcome.code == 1
+    assert "MQ_ERROR_PROPERTY_NOTALLOWED (0xC00E003E): transactional cannot be changed" in (
+        outcome.err
+    )
+    assert manager.run("queue", "show", queue, "--json").object["label"] == ""
+
+
 def test_set_needs_something_to_change(manager: Manager, queue: str) -> None:
     outcome = manager.run("queue", "set", queue)
     assert outcome.code == 2

@@ -174,6 +174,10 @@ def show(path: PathArgument, *, as_json: JsonOption = False, socket: SocketOptio
 def set_queue(
     path: PathArgument,
     *,
+    transactional: Annotated[
+        bool | None,
+        typer.Option(help="What the queue is already; another value is refused."),
+    ] = None,
     label: LabelOption = None,
     journal: Annotated[
         bool | None, typer.Option(help="Whether to keep copies of received messages.")
@@ -195,6 +199,7 @@ def set_queue(
 ) -> None:
     """Change properties of a queue. Whether it is transactional cannot be changed."""
     properties = given(
+        transactional=transactional,
         label=label,
         journal=journal,
         quota=quota,
@@ -211,12 +216,15 @@ def set_queue(
     if not properties:
         raise typer.BadParameter("name at least one property to change; --help lists them")
     with connect(socket) as manager:
-        manager.set_queue(path, **properties)
+        if manager.queue_info(path)["transactional"] == transactional:
+            del properties["transactional"]
+        if properties:
+            manager.set_queue(path, **properties)
         info = manager.queue_info(path)
     if as_json:
         print_json(info)
     else:
-        say(f"Changed {info['path']}: {', '.join(properties)}")
+        say(f"Changed {info['path']}: {', '.join(properties) or 'nothing'}")
 
 
 def purge(
