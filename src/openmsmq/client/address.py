@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.net.local.paths import SOCKET_VARIABLE, default_socket
-from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.errors import ConfigError, file_fault
 
 from .errors import ConnectionLost
 from .remote.address import SCHEME, Logon, RpcAddress
@@ -118,7 +118,7 @@ def read_token(file: Path, name: str) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"{name}: {file}: {exc}") from None
+        raise ConfigError(f"{name}: {file}: {file_fault(exc)}") from None
 
 
 def trusting(ca_file: str | Path | None) -> "SSLContext":
@@ -133,7 +133,7 @@ def trusting(ca_file: str | Path | None) -> "SSLContext":
     try:
         return ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
     except OSError as exc:
-        raise ConfigError(f"ca_file: {ca_file}: {exc}") from exc
+        raise ConfigError(f"ca_file: {ca_file}: {file_fault(exc)}") from exc
 
 
 def split_host(address: str) -> tuple[str, int] | None:

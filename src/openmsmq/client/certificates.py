@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.errors import ConfigError, file_fault
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -195,7 +195,7 @@ class CertificateStore:
             data = file.read_bytes()
             certificate, key = _parse(file, data, password)
         except (OSError, ValueError, TypeError) as exc:
-            raise ConfigError(f"{file}: {exc}") from exc
+            raise ConfigError(f"{file}: {file_fault(exc)}") from exc
         if key is not None and key.public_key() != certificate.public_key():
             raise ConfigError(f"{file}: the key is not that of the certificate")
         return self._keep(certificate, key)
@@ -221,7 +221,7 @@ class CertificateStore:
         try:
             return _describe(*_parse_pem(file.read_bytes()), self.directory)
         except (OSError, ValueError) as exc:
-            raise ConfigError(f"{file}: {exc}") from exc
+            raise ConfigError(f"{file}: {file_fault(exc)}") from exc
 
 
 def _describe(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.errors import ConfigError, file_fault
 
 from .environment import read_environment, variable
 from .parts.console import ConsoleConfig
@@ -77,4 +77,4 @@ def read_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
-        raise ConfigError(f"{file}: {exc}") from exc
+        raise ConfigError(f"{file}: {file_fault(exc)}") from exc

@@ -44,6 +44,13 @@ class ExplainedError(MsmqError):
         self.remedy = remedy
 
 
+def file_fault(error: Exception) -> str:
+    """Why a file cannot be used, for a text that names the file."""
+    if isinstance(error, UnicodeDecodeError):
+        return "is not UTF-8"
+    return getattr(error, "strerror", None) or str(error)
+
+
 class StoreError(ExplainedError):
     """The store cannot do what was asked; the text names file and offset."""
 

@@ -53,7 +53,7 @@ def test_wrong_filters_have_exit_code_2_and_name_the_option(arguments: tuple[str
         ((), b"hello, world", "-: line 1: 'h' is not a hexadecimal digit\nLikely cause: the input"),
         (("--format", "pcap"), b"nothing", "Capture.Magic at offset 0 (0x0): "),
         ((), b"", "no packets found\nLikely cause: the input is empty, a"),
-        (("/does/not/exist",), b"", "/does/not/exist cannot be read: "),
+        (("/does/not/exist",), b"", "/does/not/exist cannot be read: No such file or directory\n"),
         ((), gzip.compress(CUT, mtime=0)[:60], "- cannot be read: "),
     ],
 )

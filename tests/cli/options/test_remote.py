@@ -91,6 +91,19 @@ def test_name_that_means_this_machine_stays_local(server: Manager) -> None:
     assert refused.code == 2
 
 
+@pytest.mark.parametrize("content", [b"\xff\n", None], ids=["not text", "no file"])
+def test_unusable_password_file_is_named_in_plain_words(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    file = tmp_path / "unusable"
+    if content is not None:
+        file.write_bytes(content)
+    refused = run(tmp_path, "peek", SOURCE, "--user", "ada", "--password-file", str(file))
+    assert refused.returncode == 2
+    reason = "No such file or directory" if content is None else "is not UTF-8"
+    assert f"{file}: {reason}\n".encode() in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("source", "host"),
     [

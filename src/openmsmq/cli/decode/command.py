@@ -12,7 +12,7 @@ import typer
 from openmsmq.terminal.streams import open_stdin
 from openmsmq.terminal.styled import open_screen
 from openmsmq.wire.capture import BINARY_PORT, PGM_PORTS, PING_PORT
-from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.errors import MalformedPacket, file_fault
 from openmsmq.wire.scalars import MessageIdentifier
 
 from .filter import PacketFilter, PacketKind, nanoseconds, text_pattern
@@ -186,7 +186,7 @@ def decode(
         # Whoever reads the output has seen enough.
         raise
     except (OSError, EOFError, zlib.error) as exc:
-        faults.add(f"{file} cannot be read: {exc}", *_UNREADABLE)
+        faults.add(f"{file} cannot be read: {file_fault(exc)}", *_UNREADABLE)
     output.finish()
     if faults.report():
         raise typer.Exit(1)

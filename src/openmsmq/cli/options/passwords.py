@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from openmsmq.terminal.streams import is_terminal
+from openmsmq.wire.errors import file_fault
 
 _OPTION: Final = "--password-file"
 _STANDARD_INPUT: Final = Path("-")
@@ -30,7 +31,7 @@ def password_in(file: Path | None) -> str | None:
             with file.open(encoding="utf-8") as stream:
                 line = stream.readline()
     except (OSError, UnicodeDecodeError) as exc:
-        raise typer.BadParameter(f"{file}: {exc}", param_hint=_OPTION) from exc
+        raise typer.BadParameter(f"{file}: {file_fault(exc)}", param_hint=_OPTION) from exc
     password = line.rstrip("\r\n")
     if not password:
         raise typer.BadParameter(f"{file}: no password in it", param_hint=_OPTION)

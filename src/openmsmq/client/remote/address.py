@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.errors import ConfigError, file_fault
 from openmsmq.wire.rpc.status import AuthnLevel
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def read_password(file: str, name: str) -> str:
         with open(file, encoding="utf-8") as source:  # noqa: PTH123 - a name that users give
             return source.read().rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"{name}: {file}: {exc}") from None
+        raise ConfigError(f"{name}: {file}: {file_fault(exc)}") from None
 
 
 def server_address(host: str) -> str:

@@ -50,7 +50,7 @@ from openmsmq.server.open_files import spare_files
 from openmsmq.service.logons import Logons
 from openmsmq.service.logs import PORT_SKIPPED, RPC_CLOSED, RPC_FAULT, RPC_LOGON, log_event
 from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM, REMOTE_READ, RPC_PORT_STEP
-from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.errors import ConfigError, file_fault
 from openmsmq.wire.rpc.status import AuthnLevel
 from openmsmq.wire.transactions.coordinator_url import CoordinatorUrl
 
@@ -334,7 +334,7 @@ def read_coordinator_password(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"coordinator_password_file: {file}: {exc}") from None
+        raise ConfigError(f"coordinator_password_file: {file}: {file_fault(exc)}") from None
 
 
 def service_names(config: RpcConfig) -> dict[int, str]:
