@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.cli.running import PROGRAM, SECONDS, Manager
 
-from openmsmq.cli.options.remote import host_of
+from openmsmq.cli.options.remote import Auth, Level, host_of
+from openmsmq.client.remote.address import LEVELS
 from openmsmq.service.account_file import AccountFile
 
 # A name without a port means 135 and 2103: every process of tests has an address of its own.
@@ -89,6 +90,19 @@ def test_name_that_means_this_machine_stays_local(server: Manager) -> None:
     assert server.run("peek", SOURCE, "--json").object["body"] == "one"
     refused = server.run("peek", QUEUE, "--user", "ada")
     assert refused.code == 2
+
+
+@pytest.mark.parametrize("option", ["--auth", "--level"])
+def test_unknown_way_to_log_on_is_wrong_usage(tmp_path: Path, option: str) -> None:
+    refused = run(tmp_path, "peek", SOURCE, option, "nonsense")
+    assert refused.returncode == 2
+    assert option.encode() in refused.stderr
+    assert b"'nonsense' is not one of" in refused.stderr
+
+
+def test_levels_and_ways_to_log_on_are_those_of_the_client() -> None:
+    assert set(Level) == set(LEVELS)
+    assert set(Auth) == {"kerberos", "ntlm", "none"}
 
 
 @pytest.mark.parametrize("content", [b"\xff\n", None], ids=["not text", "no file"])

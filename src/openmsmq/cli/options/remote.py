@@ -1,6 +1,7 @@
 """The machine that a SOURCE is on: the queue manager here, or another one over remote read."""
 
 import socket as sockets
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -32,8 +33,28 @@ PasswordFileOption = Annotated[
         rich_help_panel=_HELP_PANEL,
     ),
 ]
+
+
+class Auth(StrEnum):
+    """How to log on to another machine."""
+
+    KERBEROS = "kerberos"
+    NTLM = "ntlm"
+    NONE = "none"
+
+
+class Level(StrEnum):
+    """How calls to another machine are protected."""
+
+    NONE = "none"
+    CONNECT = "connect"
+    PACKET = "packet"
+    INTEGRITY = "integrity"
+    PRIVACY = "privacy"
+
+
 AuthOption = Annotated[
-    str | None,
+    Auth | None,
     typer.Option(
         "--auth",
         metavar="kerberos|ntlm|none",
@@ -42,11 +63,11 @@ AuthOption = Annotated[
     ),
 ]
 LevelOption = Annotated[
-    str | None,
+    Level | None,
     typer.Option(
         "--level",
         metavar="LEVEL",
-        help="connect, packet, integrity or privacy [privacy].",
+        help="none, connect, packet, integrity or privacy [privacy].",
         rich_help_panel=_HELP_PANEL,
     ),
 ]
