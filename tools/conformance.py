@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 
 from tools.catalogue import CATALOGUES, RESULTS, ROOT, Catalogue, read_results
 from tools.conformance_report import json_lines, page, readme
@@ -37,6 +39,17 @@ def stale(texts: dict[str, str]) -> list[str]:
     ]
 
 
+def show_json(lines: Iterable[Mapping[str, object]]) -> None:
+    """Print objects line by line, as far as somebody reads them."""
+    try:
+        for line in lines:
+            print(json.dumps(line))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in the buffer is written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make conformance", description=__doc__)
     parser.add_argument("--spec", metavar="PREFIX", help="only these rows; writes no pages")
@@ -61,8 +74,7 @@ def main() -> int:
         print("conformance: nothing was counted, see above", file=sys.stderr)
         return code or 1
     if options.json:
-        for line in json_lines(catalogue, read_results(), names):
-            print(json.dumps(line))
+        show_json(json_lines(catalogue, read_results(), names))
     if options.spec:
         return code
     texts = pages(catalogue)

@@ -40,6 +40,12 @@ def test_every_command_has_help_of_its_own(entry: object) -> None:
     assert f"{name} [OPTIONS]" in outcome.out
 
 
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_help_of_every_command_begins_with_what_it_does(entry: object) -> None:
+    _usage, what, *_rest = run(getattr(entry, "name", ""), "--help").out.split("\n\n")
+    assert what.startswith("  ")
+
+
 @pytest.mark.parametrize("arguments", [("dekode",), ("decode", "--jason"), ("--nothing",)])
 def test_wrong_usage_has_exit_code_2(arguments: tuple[str, ...]) -> None:
     outcome = run(*arguments)

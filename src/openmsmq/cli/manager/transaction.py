@@ -11,6 +11,7 @@ from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import Column, JsonOption, print_json, say, screen_width, table_lines
 from openmsmq.terminal.quantities import count_text, duration_text
 
+_HELP: Final = "List open transactions; end one that is in doubt."
 _COLUMNS: Final = (
     Column("Transaction"),
     Column("State"),
@@ -37,7 +38,7 @@ class Outcome(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
-    group = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+    group = typer.Typer(help=_HELP, rich_markup_mode=None, no_args_is_help=True)
     group.command("list")(reporting("transaction list", list_transactions))
     group.command("resolve")(reporting("transaction resolve", resolve))
     app.add_typer(group, name="transaction")

@@ -12,6 +12,7 @@ from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 
 from .mapping_files import read_mapping_file
 
+_HELP: Final = "Redirect messages over HTTP to other queues or hosts."
 _COLUMNS: Final = (Column("Kind"), Column("From"), Column("To", cut=True))
 KindArgument = Annotated[
     str,
@@ -27,7 +28,7 @@ FromArgument = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
-    group = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+    group = typer.Typer(help=_HELP, rich_markup_mode=None, no_args_is_help=True)
     for name, function in (
         ("list", list_redirections),
         ("add", add),
