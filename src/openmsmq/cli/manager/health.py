@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from openmsmq.cli.failure import FAILED, Refusal, failure_of, report
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption, print_json, say
 from openmsmq.wire.errors import MsmqError
@@ -32,6 +33,9 @@ def health(
     try:
         checks = ready_checks(asyncio.run(_status(None if socket is None else str(socket))))
     except MsmqError as exc:
+        if not as_json:
+            _report_no_answer(exc)
+            raise typer.Exit(FAILED) from exc
         checks = no_answer(str(exc))
     except TimeoutError:
         checks = no_answer(f"the queue manager has not answered within {ANSWER_SECONDS:g} s")
@@ -48,7 +52,14 @@ def health(
     else:
         typer.echo("ok")
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
+
+
+def _report_no_answer(error: MsmqError) -> None:
+    """Tell which check failed when no queue manager answers, with the code, cause and remedy."""
+    known = failure_of(error)
+    detail = f"answers: {known.detail}"
+    report("health", Refusal(known.code, detail, cause=known.cause, remedy=known.remedy))
 
 
 async def _status(address: str | None) -> dict[str, Any]:
