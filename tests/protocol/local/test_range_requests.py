@@ -283,6 +283,12 @@ def test_a_batch_is_published_whole_and_once(client: Client) -> None:
     assert bodies(client.call(local.Receive, handle, count=9)) == [b"three", b"one", b"two"]
 
 
+def test_a_stage_is_answered_at_once_because_a_restart_forgets_it(client: Client) -> None:
+    request = client.make(local.Stage, "job", 1, 0, 0, ORDERS, [packet(b"one")])
+    client.post(request)
+    assert len(client.replies(request, flush=False)) == 1
+
+
 def test_a_published_batch_is_told_of_when_it_is_on_disk(client: Client) -> None:
     stage(client, b"one")
     client.world.core.flush()

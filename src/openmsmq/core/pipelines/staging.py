@@ -10,7 +10,6 @@ from typing import Final
 
 from openmsmq.core.messages.arrivals import insert_staged, publish_staged
 from openmsmq.core.messages.expiry import expire_now
-from openmsmq.core.messages.positions import changes
 from openmsmq.core.messages.sending import (
     check_destination,
     check_packets,
@@ -87,14 +86,6 @@ class StagedBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Staged:
-    """The number of staged messages of an attempt, and the batch that stores them."""
-
-    count: int
-    depends: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
     """A batch is published; `repeated` if it was published before."""
 
@@ -138,8 +129,10 @@ class Stages:
         packets: Sequence[bytes],
         *,
         caller: Caller,
-    ) -> Staged:
-        """Keep packets for a batch.
+    ) -> int:
+        """Keep packets for a batch; return the count of messages in its stage.
+
+        A restart forgets stages, so nothing depends on the disk before the commit.
 
         Raises:
             QueueError: every reason to refuse a send is reported here, not at the commit.
@@ -159,7 +152,7 @@ class Stages:
             name = _name(caller, producer)
             if batch <= state.producers.get(name, _NONE).batch:
                 # Its commit will be dropped, and may never be requested again.
-                return Staged(count=len(packets), depends=0)
+                return len(packets)
             staged = self.batches.get((name, batch))
             if staged is None:
                 number = state.sequence.take(1, state.outbox) + 1
@@ -179,8 +172,7 @@ class Stages:
         attempt_stages = staged.stages.setdefault((partition, attempt), [])
         attempt_stages.append(stage)
         self.size += stage.size
-        count = sum([len(other.messages) for other in attempt_stages])
-        return Staged(count=count, depends=changes(state, messages))
+        return sum([len(other.messages) for other in attempt_stages])
 
     def _forget(self, key: _Key) -> None:
         """Delete all stages of a batch."""

@@ -199,7 +199,7 @@ def stage(session: LocalSession, request: local.Stage) -> None:
     if not request.producer:
         raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, "a stage needs a producer name")
     session.incoming_messages += len(request.packets)
-    staged = session.manager.stages.stage(
+    count = session.manager.stages.stage(
         request.producer,
         request.batch,
         request.partition,
@@ -208,7 +208,7 @@ def stage(session: LocalSession, request: local.Stage) -> None:
         request.packets,
         caller=session.identity(),
     )
-    session.done(request.id, staged.count, staged.depends)
+    session.done(request.id, count)
 
 
 def commit_batch(session: LocalSession, request: local.CommitBatch) -> None:
