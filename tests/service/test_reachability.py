@@ -76,6 +76,25 @@ def test_a_change_has_one_line(caplog: pytest.LogCaptureFixture) -> None:
     drive(test)
 
 
+def test_messages_that_only_await_their_final_acknowledgment_do_not_wait(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test(case: Case) -> None:
+        queue = case.outgoing(ORDERS)
+        message = queue.lanes.first()
+        assert message is not None
+        queue.lock(message, case)
+        message.make_history().awaiting_final_ack = True
+        # The other side has closed an idle session.
+        await case.note(ORDERS, ConnectionStatus.SEND_FAILURE)
+        assert lines(caplog, "M0052") == []
+        message.make_history().awaiting_final_ack = False
+        await case.note(ORDERS, ConnectionStatus.SEND_FAILURE)
+        assert len(lines(caplog, "M0052")) == 1
+
+    drive(test)
+
+
 def test_messages_that_begin_to_wait_later_have_a_line_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

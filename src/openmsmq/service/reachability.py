@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from openmsmq.core.events import ConnectionNoted
+from openmsmq.core.model.message import is_awaiting_final_ack
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
 from openmsmq.core.transfer.transports import WEB
@@ -25,6 +26,11 @@ class Failure(NamedTuple):
     utc: int
 
 
+def _has_waiting(queue: Queue) -> bool:
+    """Whether messages wait to be sent: those that await a FinalAck have arrived."""
+    return bool(queue.lanes.count) or not all(map(is_awaiting_final_ack, queue.locked.values()))
+
+
 class Reachability:
     """Logs when messages begin to wait for a host, and when it accepts them again."""
 
@@ -45,7 +51,7 @@ class Reachability:
                 if not is_web(event.queue) or not event.queue.count:
                     self._reached(destination)
         # Sessions that end for another reason have lines of their own.
-        elif status > ConnectionStatus.UNKNOWN_FAILURE and event.queue.count:
+        elif status > ConnectionStatus.UNKNOWN_FAILURE and _has_waiting(event.queue):
             words = event.entry.reason or STATUS_WORDS[status]
             self._failed(destination, Failure(status, event.entry.connection_history_time), words)
 
