@@ -19,15 +19,16 @@ def register(app: typer.Typer) -> None:
 def conformance(
     *,
     spec: Annotated[
-        str | None, typer.Option(metavar="PREFIX", help="Only the rows that begin so: MQQB-2.2.3.")
+        str | None,
+        typer.Option(metavar="PREFIX", help="Only requirements with this prefix: MQQB-2.2.3."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Fail if a page is out of date.")] = False,
 ) -> None:
-    """Count which requirements of the specifications the tests prove.
+    """Count the requirements of the specifications that tests prove.
 
-    Runs the tests that name requirements and writes docs/conformance. Works in a checkout of
-    openmsmq only: an installed package has neither the tests nor the requirements.
+    Runs the tests that name requirements and writes docs/conformance. It needs a checkout of
+    openmsmq: an installed package has neither the tests nor the requirements.
     """
     if not (CHECKOUT / TOOL).is_file():
         typer.echo(

@@ -1,4 +1,4 @@
-"""`openmsmq audit`: who did what at the console."""
+"""`openmsmq audit`: the actions of users at the console."""
 
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -41,7 +41,7 @@ def audit(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Show what was done at the console and over the HTTP API: who, what, when, result."""
+    """Show the actions of users at the console and over the HTTP API, with their results."""
     directory = managed_directory(data, socket)
     if not directory.is_dir():
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""`openmsmq copy`: messages sent to another queue as well."""
+"""`openmsmq copy`: sends copies of messages to another queue."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def copy(
     source: SourceArgument,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where the copies go.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Queue for the copies.")],
     *,
     where: WhereOption = None,
     lookup_id: LookupIdsOption = None,

@@ -1,4 +1,4 @@
-"""`openmsmq deadletter`: why messages died, and what becomes of them."""
+"""`openmsmq deadletter`: lists dead letters by reason, retries and drops them."""
 
 import time
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -108,7 +108,7 @@ def _row(group: "DeadLetterGroup", now: float) -> tuple[str, ...]:
 
 
 def _print_remedies(groups: "list[DeadLetterGroup]") -> None:
-    """What to do about each reason, once."""
+    """Print cause and remedy of each reason."""
     by_reason: dict[str, Any] = {}
     for group in groups:
         by_reason.setdefault(group.reason, group)
@@ -161,7 +161,7 @@ def retry(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Send dead letters again to where they were for, each once; those that are refused stay."""
+    """Send dead letters again to their destinations, each once; refused ones stay."""
     spec = spec_of(
         "retry",
         _queues(queue),
@@ -186,6 +186,6 @@ def drop(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove dead letters for good; `openmsmq save` keeps a copy of them before."""
+    """Remove dead letters permanently; `openmsmq save` saves copies of them first."""
     spec = spec_of("remove", _queues(queue), where=where, first=first, rate=rate)
     run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)

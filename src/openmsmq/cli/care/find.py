@@ -1,4 +1,4 @@
-"""`openmsmq find`: messages of any queue that a filter holds for."""
+"""`openmsmq find`: messages of all queues that match a filter."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Final
@@ -49,14 +49,14 @@ def find(
         ),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="At most so many messages.")
+        int | None, typer.Option(min=1, metavar="N", help="Maximum number of messages.")
     ] = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Find messages in all queues, journals, dead letters and outgoing queues; nothing is removed.
 
-    The exit code is 3 when none was found.
+    The exit code is 3 if no message was found.
     """
     from openmsmq.care import PlaceKind, search
     from openmsmq.care.places import ALL_KINDS

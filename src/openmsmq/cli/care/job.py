@@ -29,7 +29,9 @@ _COLUMNS: Final = (
     Column("Refused", right=True, optional=True),
     Column("Planned", optional=True),
 )
-JobArgument = Annotated[str, typer.Argument(metavar="ID", help="From `openmsmq job list`.")]
+JobArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="Id of the job, as `openmsmq job list` shows it.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -65,7 +67,7 @@ def _load_unended(identifier: str) -> "Job":
 
 
 def _report(job: "Job") -> "JobReport":
-    """What a job has done, and whether a process is at it."""
+    """What a job has done, and whether a process runs it."""
     from openmsmq.care.jobs import is_running, report_of
 
     report = report_of(job)
@@ -101,11 +103,11 @@ def show(
     identifier: JobArgument,
     *,
     messages: Annotated[
-        bool, typer.Option("--messages", help="Also what became of each message.")
+        bool, typer.Option("--messages", help="Also show the result for each message.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a job is to do and what it has done."""
+    """Show the task and the progress of a job."""
     job = _load(identifier)
     report = _report(job)
     if as_json:
@@ -152,12 +154,12 @@ def show(
 def resume(
     identifier: JobArgument, *, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
-    """Go on with a job that was stopped or killed."""
+    """Resume a job that was stopped or killed."""
     run_job(socket, _load_unended(identifier), as_json=as_json)
 
 
 def stop(identifier: JobArgument, *, as_json: JsonOption = False) -> None:
-    """Ask the process that runs a job to stop it after the current step."""
+    """Stop a running job after its current step."""
     job = _load_unended(identifier)
     report = _report(job)
     if report.state != "running":
@@ -182,7 +184,7 @@ def undo(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Put back what a job has moved or sent, as far as it is still there."""
+    """Undo a job: return the messages that it moved or sent and that are still in place."""
     from openmsmq.care.jobs import dry_run_undo, report_of, undo_job
 
     job = _load(identifier)

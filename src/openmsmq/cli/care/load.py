@@ -1,4 +1,4 @@
-"""`openmsmq load`: messages of a file into a queue."""
+"""`openmsmq load`: sends the messages of a file to a queue."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def load(
     file: FileArgument,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where the messages go.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Queue for the messages.")],
     *,
     where: WhereOption = None,
     first: FirstOption = None,

@@ -15,20 +15,20 @@ WhereOption = Annotated[
     typer.Option(
         "--where",
         metavar="FILTER",
-        help='Which messages, such as "label ~ order and age > 1h" (docs/search.md).',
+        help='Filter for messages, such as "label ~ order and age > 1h" (docs/search.md).',
     ),
 ]
 FirstOption = Annotated[
-    int | None, typer.Option("--first", min=1, metavar="N", help="Only the first N of them.")
+    int | None, typer.Option("--first", min=1, metavar="N", help="Only the first N messages.")
 ]
 RateOption = Annotated[
     float | None,
-    typer.Option("--rate", min=0.001, metavar="N", help="At most N messages a second."),
+    typer.Option("--rate", min=0.001, metavar="N", help="Maximum number of messages per second."),
 ]
 StepOption = Annotated[
     int,
     typer.Option(
-        "--step", min=1, max=1000, metavar="N", help="Handle so many messages together at most."
+        "--step", min=1, max=1000, metavar="N", help="Maximum number of messages in a step."
     ),
 ]
 LookupIdsOption = Annotated[
@@ -41,19 +41,19 @@ LookupIdsOption = Annotated[
     ),
 ]
 FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="File.omq, or .jsonl for JSON lines.")
+    Path, typer.Argument(metavar="FILE", help="File name with .omq, or .jsonl for JSON lines.")
 ]
 SourceArgument = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="Queue to take them from, such as ';deadletter'.")
+    str, typer.Argument(metavar="SOURCE", help="Queue of the messages, such as ';deadletter'.")
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option("--to", metavar="DEST", help="Send them here [each to where it was for]."),
+    typer.Option("--to", metavar="DEST", help="Queue to send them to [the destination of each]."),
 ]
 
 
 def condition_of(where: str | None) -> "Condition | None":
-    """The filter that an option says.
+    """The filter of an option.
 
     Raises:
         FilterError: it cannot be read.

@@ -1,4 +1,4 @@
-"""`openmsmq retry`: messages sent again, each once."""
+"""`openmsmq retry`: sends messages again, each once."""
 
 import typer
 
@@ -42,7 +42,7 @@ def retry(
 ) -> None:
     """Send messages again, each once, and remove the originals.
 
-    A message that would be refused stays where it is. The exit code is 1 if there is any.
+    A message that would be refused stays in its queue; then the exit code is 1.
     """
     spec = spec_of(
         "retry",

@@ -1,4 +1,4 @@
-"""`openmsmq save`: messages of queues into a file."""
+"""`openmsmq save`: saves messages of queues to a file."""
 
 from typing import Annotated
 
@@ -43,7 +43,7 @@ def save(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Save messages to a file, with everything that is known of them; they stay in their queues."""
+    """Save messages with all their properties to a file; they stay in their queues."""
     spec = spec_of(
         "save",
         source,

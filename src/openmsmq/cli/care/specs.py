@@ -1,4 +1,4 @@
-"""What a command asks of a job."""
+"""The job that a command describes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ LimitsOption = Annotated[
     typer.Option(
         "--limits",
         metavar="restart|keep|lift",
-        help="Time limits start again, are kept, or are lifted.",
+        help="Whether time limits start again, are kept or are lifted.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""`openmsmq trace`: everything that is known of a message."""
+"""`openmsmq trace`: the places and the history of a message."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +29,7 @@ def trace(
 ) -> None:
     """Show where a message is and what happened to it.
 
-    The exit code is 3 when nothing is known of it.
+    The exit code is 3 if the message is unknown.
     """
     from openmsmq.care.tracing import trace_message
 

@@ -1,1 +1,1 @@
-"""Commands about messages, with bodies in, options of sending, text and JSON out."""
+"""Commands for messages: sources of bodies, options of `send`, text and JSON output."""

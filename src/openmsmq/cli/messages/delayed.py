@@ -1,4 +1,4 @@
-"""`openmsmq delayed`: messages that wait for their time."""
+"""`openmsmq delayed`: lists, delivers and cancels delayed messages."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -14,7 +14,7 @@ from openmsmq.terminal.quantities import count_text, size_text, time_text
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-_HELP: Final = "List messages that appear later; deliver or cancel them."
+_HELP: Final = "List delayed messages; deliver or cancel them."
 _COLUMNS: Final = (
     Column("Due"),
     Column("Queue", cut=True),
@@ -29,10 +29,13 @@ QueueArgument = Annotated[
 LookupIdOption = Annotated[
     list[int] | None,
     typer.Option(
-        "--lookup-id", parser=parse_lookup_id, metavar="ID", help="One of them; repeatable."
+        "--lookup-id",
+        parser=parse_lookup_id,
+        metavar="ID",
+        help="Message with this lookup id; may be repeated.",
     ),
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="All of the queue.")]
+AllOption = Annotated[bool, typer.Option("--all", help="All delayed messages of the queue.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -43,13 +46,13 @@ def register(app: typer.Typer) -> None:
 
 def list_delayed(
     queue: Annotated[
-        str, typer.Argument(metavar="[QUEUE]", help="Path name or format name; else all.")
+        str, typer.Argument(metavar="[QUEUE]", help="Path name or format name [all queues].")
     ] = "",
     *,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """List messages that wait for their time, here or on the way to other machines."""
+    """List delayed messages, in local and in outgoing queues."""
     with connect(socket) as manager:
         messages = manager.delayed(queue)
     if as_json:
@@ -82,7 +85,7 @@ def deliver(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Let delayed messages appear now."""
+    """Deliver delayed messages now."""
     chosen = choose(lookup_id, every=every)
     with connect(socket) as manager:
         if dry_run:
@@ -104,7 +107,7 @@ def cancel(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove delayed messages, which are never delivered then."""
+    """Remove delayed messages without delivering them."""
     chosen = choose(lookup_id, every=every)
     with connect(socket) as manager:
         count = _count(manager.delayed(queue), chosen, queue)

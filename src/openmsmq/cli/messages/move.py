@@ -1,4 +1,4 @@
-"""`openmsmq move`: between a queue and its subqueues, and back from a dead-letter queue."""
+"""`openmsmq move`: moves messages to and from subqueues, and back from dead letters."""
 
 from typing import Annotated
 
@@ -32,9 +32,9 @@ def register(app: typer.Typer) -> None:
 
 
 def move(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Queue to take messages from.")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Queue to move messages from.")],
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help=r"Such as '.\private$\orders;retry'.")
+        str, typer.Argument(metavar="TARGET", help=r"Target, such as '.\private$\orders;retry'.")
     ],
     *,
     lookup_id: Annotated[

@@ -1,4 +1,4 @@
-"""`openmsmq peek`: looks at messages and leaves them where they are."""
+"""`openmsmq peek`: reads messages without removing them."""
 
 import typer
 
@@ -58,9 +58,9 @@ def peek(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Look at messages without removing them.
+    """Read messages without removing them.
 
-    The exit code is 3 when no message came in time.
+    The exit code is 3 if no message arrived in time.
     """
     limit = limit_of(count, everything=everything, follow=follow)
     wait = timeout_of(timeout, follow=follow)

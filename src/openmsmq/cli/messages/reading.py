@@ -32,19 +32,19 @@ SourceArgument = Annotated[
 ]
 CountOption = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="At most so many messages [1; with --follow no limit]."),
+    typer.Option(min=1, metavar="N", help="Maximum number of messages [1; with --follow none]."),
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="All messages that are there.")]
+AllOption = Annotated[bool, typer.Option("--all", help="All messages in the queue.")]
 TimeoutOption = Annotated[
     float | None,
     typer.Option(
         min=0,
         metavar="SECONDS",
-        help="How long to wait for the next message [0; with --follow for ever].",
+        help="Maximum wait for the next message [0; with --follow for ever].",
     ),
 ]
 FollowOption = Annotated[
-    bool, typer.Option("--follow", "-f", help="Go on as messages come, until Ctrl-C.")
+    bool, typer.Option("--follow", "-f", help="Continue as messages arrive, until Ctrl-C.")
 ]
 LookupIdOption = Annotated[
     list[int] | None,
@@ -63,7 +63,7 @@ SoapOption = Annotated[
 ]
 SeparatorOption = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help=r"With --raw: what to write after each body, such as '\n'."),
+    typer.Option(metavar="TEXT", help=r"With --raw: text to write after each body, such as '\n'."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`openmsmq receive`: takes messages out of a queue, each once it is printed."""
+"""`openmsmq receive`: prints messages of a queue and removes them."""
 
 import sys
 from typing import TYPE_CHECKING, Final
@@ -69,8 +69,8 @@ def receive(
 ) -> None:
     """Receive messages: print them and remove them from the queue.
 
-    A message is removed only after it is printed; what was not printed stays in the queue. The
-    exit code is 3 when no message came in time.
+    A message is removed only after it is printed; until then it stays in the queue. The exit
+    code is 3 if no message arrived in time.
     """
     limit = limit_of(count, everything=everything, follow=follow)
     wait = timeout_of(timeout, follow=follow)

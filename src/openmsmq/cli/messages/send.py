@@ -1,4 +1,4 @@
-"""`openmsmq send`: messages from arguments, files and stdin."""
+"""`openmsmq send`: sends messages from arguments, files and stdin."""
 
 import contextlib
 from array import array
@@ -88,25 +88,25 @@ def send(
         bool, typer.Option("--recoverable", help="Keep it on disk until it is received.")
     ] = False,
     transactional: Annotated[
-        bool, typer.Option("--transactional", help="All in one transaction, which makes it whole.")
+        bool, typer.Option("--transactional", help="Send all messages in one transaction.")
     ] = False,
     time_to_reach_queue: Annotated[
         int | None,
         typer.Option(
-            parser=parse_duration, metavar="SECONDS", help="Give up if it has not arrived by then."
+            parser=parse_duration, metavar="SECONDS", help="Time limit for its arrival [4 days]."
         ),
     ] = None,
     time_to_be_received: Annotated[
         int | None,
         typer.Option(
-            parser=parse_duration, metavar="SECONDS", help="Give up if it is not received by then."
+            parser=parse_duration, metavar="SECONDS", help="Time limit for its receive [infinite]."
         ),
     ] = None,
     journal: Annotated[
         bool, typer.Option("--journal", help="Keep a copy in the journal of this machine.")
     ] = False,
     dead_letter: Annotated[
-        bool, typer.Option("--dead-letter", help="Keep it as a dead letter if it fails.")
+        bool, typer.Option("--dead-letter", help="Keep it in a dead-letter queue if it fails.")
     ] = False,
     admin_queue: Annotated[
         str | None, typer.Option(metavar="QUEUE", help="Queue for acknowledgments.")
@@ -147,20 +147,20 @@ def send(
     trace_queue: Annotated[
         str | None,
         typer.Option(
-            parser=parse_guid, metavar="GUID", help="Public queue for reports of its way."
+            parser=parse_guid, metavar="GUID", help="Public queue for reports of each hop."
         ),
     ] = None,
-    count: Annotated[int, typer.Option(min=1, metavar="N", help="Send it so many times.")] = 1,
+    count: Annotated[int, typer.Option(min=1, metavar="N", help="Number of times to send it.")] = 1,
     delay: Annotated[
         int | None,
         typer.Option(
-            parser=parse_delay, metavar="SECONDS", help="It appears so much later, up to 366d."
+            parser=parse_delay, metavar="SECONDS", help="Delay its delivery, by up to 366d."
         ),
     ] = None,
     deliver_at: Annotated[
         datetime | None,
         typer.Option(
-            parser=parse_moment, metavar="TIME", help="It appears then: '2026-05-01 08:00'."
+            parser=parse_moment, metavar="TIME", help="Deliver it at this time: '2026-05-01 08:00'."
         ),
     ] = None,
     sign: Annotated[
@@ -188,18 +188,18 @@ def send(
         ),
     ] = None,
     encrypt: Annotated[
-        bool, typer.Option("--encrypt", help="Encrypt its body on its way; not for DIRECT= names.")
+        bool, typer.Option("--encrypt", help="Encrypt its body in transit; not for DIRECT= names.")
     ] = False,
     privacy: Annotated[
-        Privacy | None, typer.Option(help="Encrypt it at least so well; --encrypt stands for aes.")
+        Privacy | None, typer.Option(help="Minimum level of encryption; --encrypt means aes.")
     ] = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Send messages.
 
-    The body is what --body, --body-file or --lines says, else stdin. Text is sent as UTF-8 with
-    body type 0, or as UTF-16 with a body type that says so.
+    The body comes from --body, --body-file or --lines, else from stdin. Text is sent as UTF-8
+    with body type 0, or as UTF-16 with a body type of UTF-16.
     """
     if not sign and (certificate or signature or hash_algorithm):
         raise typer.BadParameter("--certificate, --signature and --hash go with --sign")

@@ -1,4 +1,4 @@
-"""Questions before something is destroyed, and runs that only show what would happen."""
+"""Questions before a command removes something, and dry runs."""
 
 import sys
 from typing import Annotated
@@ -8,9 +8,9 @@ import typer
 from openmsmq.terminal.printable import printable
 from openmsmq.terminal.streams import is_terminal
 
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask on a terminal.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip the question on a terminal.")]
 DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only show what would happen; change nothing.")
+    bool, typer.Option("--dry-run", help="Show the effect and change nothing.")
 ]
 
 

@@ -20,7 +20,7 @@ UserOption = Annotated[
     typer.Option(
         "--user",
         metavar="NAME",
-        help="Who reads it; else $OPENMSMQ_RPC_USER, else your Kerberos ticket.",
+        help="User for the logon; else $OPENMSMQ_RPC_USER, else your Kerberos ticket.",
         rich_help_panel=_HELP_PANEL,
     ),
 ]
@@ -58,7 +58,7 @@ AuthOption = Annotated[
     typer.Option(
         "--auth",
         metavar="kerberos|ntlm|none",
-        help="How to log on; none is Anonymous Logon.",
+        help="Logon method; none is Anonymous Logon.",
         rich_help_panel=_HELP_PANEL,
     ),
 ]
