@@ -33,16 +33,18 @@ COMMANDS: Final = (
     Entry("serve", "Run a queue manager in the foreground.", ".manager.serve"),
     Entry("status", "Show state, endpoints and totals of the queue manager.", ".manager.status"),
     Entry("top", "Watch queues, rates and depth.", ".manager.top"),
-    Entry("health", "Say whether the queue manager is well.", ".manager.health"),
-    Entry("events", "Show what happens in the queue manager.", ".manager.events"),
-    Entry("session", "List sessions and clients; hang up on one.", ".manager.session"),
-    Entry("reload", "Let the queue manager read files again.", ".manager.reload"),
-    Entry("console", "Run the web console alone, or sign in to it.", ".manager.console"),
+    Entry("health", "Check the health of the queue manager.", ".manager.health"),
+    Entry("events", "Show events of the queue manager.", ".manager.events"),
+    Entry("session", "List sessions and clients; end one.", ".manager.session"),
+    Entry("reload", "Reload tokens, certificates, quotas and the log level.", ".manager.reload"),
+    Entry("console", "Run the web console alone, or print a sign-in link.", ".manager.console"),
     Entry("queue", "Create, list, show, change, purge and delete queues.", ".queues.queue"),
-    Entry("machine", "Rights of the queue manager itself; offline and online.", ".manager.machine"),
+    Entry(
+        "machine", "Manage rights on the queue manager; go offline and online.", ".manager.machine"
+    ),
     Entry("send", "Send messages.", ".messages.send"),
     Entry("receive", "Receive messages: print them and remove them.", ".messages.receive"),
-    Entry("peek", "Look at messages without removing them.", ".messages.peek"),
+    Entry("peek", "Read messages without removing them.", ".messages.peek"),
     Entry(
         "move", "Move messages to and from subqueues, or back from dead letters.", ".messages.move"
     ),
@@ -51,7 +53,7 @@ COMMANDS: Final = (
     Entry("copy", "Send copies of messages to another queue.", ".care.copy"),
     Entry(
         "delayed",
-        "List messages that appear later; deliver or cancel them.",
+        "List delayed messages; deliver or cancel them.",
         ".messages.delayed",
     ),
     Entry("retry", "Send messages again, each once, and remove the originals.", ".care.retry"),
@@ -59,12 +61,12 @@ COMMANDS: Final = (
     Entry("save", "Save messages to a file.", ".care.save"),
     Entry("load", "Send the messages of a file.", ".care.load"),
     Entry("job", "Show, resume, stop and undo jobs.", ".care.job"),
-    Entry("audit", "Show who did what at the console.", ".care.audit"),
+    Entry("audit", "Show the actions of users at the console.", ".care.audit"),
     Entry("outgoing", "Show outgoing queues; pause, empty or delete one.", ".queues.outgoing"),
     Entry(
-        "transaction", "List open transactions; end one that is in doubt.", ".manager.transaction"
+        "transaction", "List open transactions; end one in doubt.", ".manager.transaction"
     ),
-    Entry("route", "Explain the way that a message would take.", ".queues.route"),
+    Entry("route", "Explain the route of a message.", ".queues.route"),
     Entry("directory", "Edit sites, links and servers of the directory.", ".directory"),
     Entry(
         "redirection",
@@ -72,21 +74,21 @@ COMMANDS: Final = (
         ".queues.redirection",
     ),
     Entry("key", "Create, list, export and import certificates and their keys.", ".users.key"),
-    Entry("user", "Accounts for reading queues from other machines (NTLM).", ".users.user"),
-    Entry("apply", "Make queues and permissions as a file of definitions says.", ".manager.apply"),
+    Entry("user", "Manage accounts of other machines that read queues here.", ".users.user"),
+    Entry("apply", "Apply a file of definitions to queues and permissions.", ".manager.apply"),
     Entry("export", "Print queues and permissions as a file of definitions.", ".manager.export"),
-    Entry("diff", "Compare a file of definitions with what there is.", ".manager.diff"),
+    Entry("diff", "Compare a file of definitions with the queue manager.", ".manager.diff"),
     Entry("config", "Show and check the settings of `serve`.", ".manager.config"),
-    Entry("backup", "Copy everything that the queue manager keeps into a file.", ".manager.backup"),
-    Entry("restore", "Make a data directory from a backup.", ".manager.restore"),
-    Entry("store", "Check the store of a queue manager that is not running.", ".manager.store"),
+    Entry("backup", "Back up the store of a running queue manager to a file.", ".manager.backup"),
+    Entry("restore", "Create a data directory from a backup.", ".manager.restore"),
+    Entry("store", "Check the store of a stopped queue manager.", ".manager.store"),
     Entry("pipeline", "Archive, audit, triage, replay and measure with Spark.", ".pipeline"),
     Entry("decode", "Dissect packets: hex text, raw bytes, pcap and pcapng captures.", ".decode"),
-    Entry("bench", "Measure how fast a queue manager is on this machine.", ".bench"),
-    Entry("demo", "Show what works, from nothing.", ".demo"),
+    Entry("bench", "Measure the speed of a queue manager on this machine.", ".bench"),
+    Entry("demo", "Demonstrate the main features; needs no setup.", ".demo"),
     Entry(
         "conformance",
-        "Count which requirements of the specifications the tests prove.",
+        "Count the requirements of the specifications that tests prove.",
         ".conformance",
     ),
 )
@@ -110,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def build_app(arguments: Sequence[str], *, everything: bool = False) -> typer.Typer:
-    """The program with the command that these arguments call; of the others only name and help."""
+    """The program: the called command is loaded, the others have only their name and help."""
     app = typer.Typer(
         help=_HELP,
         no_args_is_help=True,
@@ -160,7 +162,7 @@ def _program(
     socket: Annotated[
         str | None,
         typer.Option(
-            _SOCKET, metavar="PATH", help="Socket of the queue manager, as after a command."
+            _SOCKET, metavar="PATH", help="Socket of the queue manager, as for the command."
         ),
     ] = None,
 ) -> None:

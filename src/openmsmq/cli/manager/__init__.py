@@ -1,1 +1,1 @@
-"""Commands about the queue manager itself: to run, watch, save and check it."""
+"""Commands for the queue manager itself: run, watch, back up and check it."""

@@ -1,4 +1,4 @@
-"""`openmsmq apply`: make queues and permissions as a file says."""
+"""`openmsmq apply`: applies a file of definitions to queues and permissions."""
 
 from typing import Annotated
 
@@ -24,19 +24,19 @@ def apply(
         bool, typer.Option("--prune", help="Delete queues that the file does not list.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --prune: delete those with messages, too.")
+        bool, typer.Option("--force", help="With --prune: also delete queues with messages.")
     ] = False,
     recreate: Annotated[
         bool,
-        typer.Option("--recreate", help="Replace an empty queue that cannot be changed."),
+        typer.Option("--recreate", help="Replace an empty queue if it cannot be changed."),
     ] = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Make queues, permissions, paused outgoing queues and redirections as a file says.
+    """Apply a file of definitions: queues, permissions, paused outgoing queues, redirections.
 
-    The whole file is checked first; then everything is changed at once, or nothing.
+    The whole file is checked first; then all changes are made, or none.
     """
     if force and not prune:
         raise typer.BadParameter("--force goes with --prune")

@@ -1,4 +1,4 @@
-"""`openmsmq backup`: a copy of the store while it is in use."""
+"""`openmsmq backup`: copies the store while it is in use."""
 
 import threading
 from collections.abc import Iterator
@@ -30,9 +30,9 @@ def backup(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Copy everything that the queue manager keeps into a file, while it runs.
+    """Back up the store of a running queue manager to a file.
 
-    Express messages are not in it: they are never on disk.
+    The file has no express messages: they are never on disk.
     """
     target = file.absolute()
     with (
@@ -49,7 +49,7 @@ def backup(
 
 @contextmanager
 def watching(file: Path, update: Update) -> Iterator[None]:
-    """Tell how large a file is while it grows."""
+    """Report the size of a file while it grows."""
     over = threading.Event()
 
     def look() -> None:

@@ -1,4 +1,4 @@
-"""`openmsmq config`: the settings of `serve`, and where each comes from."""
+"""`openmsmq config`: the settings of `serve` and their origin."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _COLUMNS: Final = (Column("KEY"), Column("VALUE", cut=True), Column("FROM", cut=
 
 ConfigOption = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="The TOML file that `serve` is given."),
+    typer.Option("--config", metavar="FILE", help="Configuration file of `serve` (TOML)."),
 ]
 
 
@@ -32,14 +32,14 @@ def show(
     *,
     config: ConfigOption = None,
     changed: Annotated[
-        bool, typer.Option("--changed", help="Only what is not the default.")
+        bool, typer.Option("--changed", help="Only settings that are not the default.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show every setting, its value, and where it comes from.
+    """Show every setting, its value and its origin.
 
     A value comes from the environment (OPENMSMQ_ and the key), else from the file, else it is the
-    default. Options of `serve` come before all of these.
+    default. Options of `serve` override all of these.
     """
     settings = [
         setting for setting in _settings(config) if not changed or setting["source"] != "default"
@@ -52,11 +52,13 @@ def show(
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A TOML file for `serve --config`.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Configuration file of `serve` (TOML).")
+    ],
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a configuration file, and the environment, without starting anything."""
+    """Check a configuration file and the environment without starting a queue manager."""
     count = sum(setting["source"] == str(file) for setting in _settings(file))
     if as_json:
         print_json({"file": str(file), "valid": True, "keys": count})

@@ -18,7 +18,7 @@ BACKLOG: Final = 128
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
     group = typer.Typer(
-        help="Run the web console alone, for a queue manager that is elsewhere.",
+        help="Run the web console alone, for a queue manager without one.",
         invoke_without_command=True,
     )
     group.callback()(reporting("console", console))
@@ -31,21 +31,21 @@ def console(
     *,
     bind: Annotated[str, typer.Option(metavar="ADDR", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="PORT", help="0 takes a free one.")
+        int, typer.Option(min=0, max=65535, metavar="PORT", help="0 for any free port.")
     ] = 8780,
     folder: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep history and jobs there; default: nowhere."),
+        typer.Option(metavar="DIR", help="Folder for history and jobs; default: none."),
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="PEM: speak HTTPS with this certificate.")
+        Path | None, typer.Option(metavar="FILE", help="Certificate for HTTPS (PEM).")
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="PEM: the key of the certificate.")
+        Path | None, typer.Option(metavar="FILE", help="Key of the certificate (PEM).")
     ] = None,
     host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A further name by which browsers address it."),
+        typer.Option(metavar="NAME", help="Another host name of the console."),
     ] = None,
     tokens: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Tokens for the API and the metrics.")

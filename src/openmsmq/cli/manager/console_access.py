@@ -1,4 +1,4 @@
-"""`openmsmq console link` and `console token`: who gets in at the console."""
+"""`openmsmq console link` and `console token`: access to the console."""
 
 import json
 import os
@@ -38,7 +38,7 @@ _EXPLANATION: Final = Explanation(
 )
 TokensOption = Annotated[
     Path | None,
-    typer.Option("--tokens", metavar="FILE", help="The file of tokens [DATA/console/tokens.json]."),
+    typer.Option("--tokens", metavar="FILE", help="File of tokens [DATA/console/tokens.json]."),
 ]
 
 
@@ -50,7 +50,7 @@ def register(group: typer.Typer) -> None:
         group,
         "token",
         commands,
-        help_text="Tokens for the console and the HTTP API.",
+        help_text="Manage tokens for the console and the HTTP API.",
         explanation=_EXPLANATION,
     )
 
@@ -59,16 +59,16 @@ def link(
     *,
     folder: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder of a console that runs alone."),
+        typer.Option(metavar="DIR", help="Folder of a console that runs alone."),
     ] = None,
     address: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Where browsers find a console that runs alone."),
+        typer.Option(metavar="URL", help="URL of a console that runs alone."),
     ] = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Print an address that signs you in at the console: once, within 60 seconds."""
+    """Print a link that signs you in at the console once, within 60 seconds."""
     if folder is None or address is None:
         with connect(socket) as manager:
             status = manager.status()
@@ -124,29 +124,29 @@ def _tokens(file: Path | None, data: Path | None, socket: Path | None) -> "Token
 
 
 def add(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What people call the token.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the token.")],
     *,
     principal: Annotated[
         str,
-        typer.Option(metavar="PRINCIPAL", help="Whose permissions count: user:NAME or a SID."),
+        typer.Option(metavar="PRINCIPAL", help="Principal of the token: user:NAME or a SID."),
     ],
     role: Annotated[
         str, typer.Option(metavar="ROLE", help="reader, operator or administrator.")
     ] = "reader",
-    bodies: Annotated[bool, typer.Option("--bodies", help="A reader sees bodies, too.")] = False,
+    bodies: Annotated[bool, typer.Option("--bodies", help="Let a reader see bodies.")] = False,
     queue: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help=r"Only these queues, such as 'private$\shop.*'."),
     ] = None,
     ends: Annotated[
-        str | None, typer.Option(metavar="TIME", help="ISO 8601: refused from then on.")
+        str | None, typer.Option(metavar="TIME", help="End of its validity (ISO 8601).")
     ] = None,
     tokens: TokensOption = None,
     data: DataOption = None,
     socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a token and print it; it is shown only this once."""
+    """Create a token and print it; it is shown only once."""
     from openmsmq.admin.trust.tokens import Token, digest_of, new_token, parse_end
 
     secret = new_token()
@@ -184,7 +184,7 @@ def list_tokens(
     socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the tokens; what they are is nowhere."""
+    """List the tokens, without their secrets."""
     entries = _tokens(tokens, data, socket).all()
     if as_json:
         for entry in entries:
@@ -214,14 +214,14 @@ def list_tokens(
 
 
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the token is called.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the token.")],
     *,
     tokens: TokensOption = None,
     data: DataOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove a token; sessions that were begun with it end."""
+    """Remove a token and end its sessions."""
     if not _tokens(tokens, data, socket).remove(name):
         raise ConfigError(f"there is no token named {name!r}")
     if as_json:

@@ -1,4 +1,4 @@
-"""Files of definitions: reading one, and what it changes, for people."""
+"""Files of definitions: reading them, and their changes as text."""
 
 import sys
 from collections import Counter
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from openmsmq.wire.definitions.model import Definitions
 
 FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="TOML or JSON; - for standard input.")
+    Path, typer.Argument(metavar="FILE", help="File of definitions, TOML or JSON; - for stdin.")
 ]
 # What each action is called when it is to come, and when it is done.
 _WORDS: Final = {

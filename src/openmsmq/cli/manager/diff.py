@@ -1,4 +1,4 @@
-"""`openmsmq diff`: compare a file of definitions with what there is."""
+"""`openmsmq diff`: compares a file of definitions with the queue manager."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 def diff(file: FileArgument, *, as_json: JsonOption = False, socket: SocketOption = None) -> None:
     """Show what a file of definitions would change, and queues that it does not list.
 
-    Ends with exit code 0 if there is no difference and 4 if there is one.
+    The exit code is 0 if there is no difference, and 4 if there is one.
     """
     read = read_file(file)
     with connect(socket) as manager:

@@ -1,4 +1,4 @@
-"""`openmsmq events`: what happens in a queue manager, as it happens."""
+"""`openmsmq events`: the events of a queue manager."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 def events(
     *,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait for more; Ctrl-C ends it.")
+        bool, typer.Option("--follow", "-f", help="Wait for further events, until Ctrl-C.")
     ] = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,

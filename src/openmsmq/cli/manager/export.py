@@ -1,4 +1,4 @@
-"""`openmsmq export`: queues and permissions as a file of definitions."""
+"""`openmsmq export`: prints queues and permissions as a file of definitions."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`openmsmq health`: whether the queue manager is well, for containers and scripts."""
+"""`openmsmq health`: checks the queue manager, for containers and scripts."""
 
 import asyncio
 from typing import Annotated, Any, Final
@@ -22,12 +22,16 @@ def register(app: typer.Typer) -> None:
 def health(
     *,
     ready: Annotated[
-        bool, typer.Option("--ready", help="It must also be ready, take messages and listen.")
+        bool,
+        typer.Option("--ready", help="Also check that it is ready, accepts messages and listens."),
     ] = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Say whether the queue manager is well: exit code 0, or 1 with what is wrong."""
+    """Check the health of the queue manager.
+
+    The exit code is 0 if it is healthy, else 1: then stderr has the failed check.
+    """
     from openmsmq.admin.health_checks import no_answer, ready_checks
 
     try:
@@ -56,14 +60,14 @@ def health(
 
 
 def _report_no_answer(error: MsmqError) -> None:
-    """Tell which check failed when no queue manager answers, with the code, cause and remedy."""
+    """Report the failed check when no queue manager answers, with code, cause and remedy."""
     known = failure_of(error)
     detail = f"answers: {known.detail}"
     report("health", Refusal(known.code, detail, cause=known.cause, remedy=known.remedy))
 
 
 async def _status(address: str | None) -> dict[str, Any]:
-    """What the queue manager says of itself.
+    """The status of the queue manager.
 
     Raises:
         ConnectionLost: none listens there.

@@ -1,4 +1,4 @@
-"""`openmsmq machine`: rights of the queue manager itself, and whether it talks to others."""
+"""`openmsmq machine`: rights on the queue manager itself, offline and online."""
 
 from typing import Annotated, Any, Final
 
@@ -11,7 +11,7 @@ from openmsmq.cli.queues.arguments import PrincipalArgument
 from openmsmq.cli.queues.insight import print_access
 from openmsmq.cli.queues.text import permissions
 
-_HELP: Final = "Rights of the queue manager itself; take it offline, bring it online."
+_HELP: Final = "Manage rights on the queue manager; take it offline, bring it online."
 
 
 def complete_right(incomplete: str) -> list[str]:
@@ -26,7 +26,7 @@ RightsArgument = Annotated[
     typer.Argument(
         metavar="RIGHT...",
         autocompletion=complete_right,
-        help="Such as create-queue, peek-deadletter, set-properties, get-properties or full.",
+        help="Rights such as create-queue, peek-deadletter, set-properties, get-properties, full.",
     ),
 ]
 
@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 
 def rights(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """Show who may do what with the queue manager."""
+    """Show the permissions of the queue manager."""
     with connect(socket) as manager:
         _show(manager.identity.name, manager.machine_rights(), as_json=as_json)
 
@@ -58,7 +58,7 @@ def grant(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Let somebody do something with the queue manager, or deny it."""
+    """Grant or deny rights on the queue manager."""
     with connect(socket) as manager:
         entries = manager.grant_machine(principal, rights, deny=deny)
         _show(manager.identity.name, entries, as_json=as_json)
@@ -71,7 +71,7 @@ def revoke(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Take back what was said about rights, allowed or denied."""
+    """Remove entries, allowed or denied, from the permissions of the queue manager."""
     with connect(socket) as manager:
         entries = manager.revoke_machine(principal, rights)
         _show(manager.identity.name, entries, as_json=as_json)
@@ -80,7 +80,7 @@ def revoke(
 def explain(
     principal: PrincipalArgument, *, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
-    """Say what somebody may do with the queue manager, and why."""
+    """Explain the rights of a principal on the queue manager."""
     with connect(socket) as manager:
         answers = manager.explain_access("", principal)
         about = {"name": manager.identity.name, "principal": principal}
@@ -88,7 +88,7 @@ def explain(
 
 
 def offline(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """Stop talking to other queue managers; what is sent to them waits here.
+    """Stop all traffic with other queue managers; messages to them wait here.
 
     Local queues work as before. A restart brings the queue manager online again.
     """
@@ -102,7 +102,7 @@ def offline(*, as_json: JsonOption = False, socket: SocketOption = None) -> None
 
 
 def online(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """Talk to other queue managers again."""
+    """Resume the traffic with other queue managers."""
     with connect(socket) as manager:
         manager.bring_online()
         name = manager.identity.name

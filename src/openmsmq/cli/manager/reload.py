@@ -1,4 +1,4 @@
-"""`openmsmq reload`: let the queue manager read files again, as SIGHUP does."""
+"""`openmsmq reload`: makes the queue manager read its files again, as SIGHUP does."""
 
 import typer
 
@@ -13,7 +13,7 @@ def register(app: typer.Typer) -> None:
 
 
 def reload(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """Read tokens, certificates, quotas and the log level again."""
+    """Reload tokens, certificates, quotas and the log level."""
     with connect(socket) as manager:
         result = manager.reload()
     if as_json:

@@ -1,4 +1,4 @@
-"""`openmsmq restore`: a data directory from a backup."""
+"""`openmsmq restore`: creates a data directory from a backup."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,17 +21,17 @@ def register(app: typer.Typer) -> None:
 def restore(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="What `openmsmq backup` wrote.", exists=True),
+        typer.Argument(metavar="FILE", help="Backup, as `openmsmq backup` wrote it.", exists=True),
     ],
     *,
     data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the data directory of a queue manager from a backup.
+    """Create the data directory of a queue manager from a backup.
 
     The directory must have no store yet. The queue manager that starts there begins new sequences
-    of transactional messages and skips message numbers ahead, so that nothing that it sends is
-    mistaken for a duplicate.
+    of transactional messages and skips message numbers ahead, so that no message is mistaken for
+    a duplicate.
     """
     from openmsmq.store.backup import restore_backup
     from openmsmq.store.files import RealFiles

@@ -48,7 +48,7 @@ HttpPort = Annotated[
 ]
 HttpsPort = Annotated[
     str | None,
-    typer.Option(metavar="PORT", help="The same over HTTPS [off]."),
+    typer.Option(metavar="PORT", help="Messages over HTTPS (SRMP) [off]."),
 ]
 ConsolePort = Annotated[
     str | None,
@@ -67,12 +67,12 @@ def register(app: typer.Typer) -> None:
 def serve(
     *,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file; every option is a key there.")
+        Path | None, typer.Option(metavar="FILE", help="TOML file; every option is also a key.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Everything the queue manager keeps.")
+        Path | None, typer.Option(metavar="DIR", help="Directory for all data of the queue manager.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Computer name; default: the kept one.")] = None,
+    name: Annotated[str | None, typer.Option(help="Computer name [the stored one].")] = None,
     bind: Annotated[
         str | None, typer.Option(metavar="ADDR", help="Address to listen on and connect from.")
     ] = None,
@@ -85,26 +85,26 @@ def serve(
     https_port: HttpsPort = None,
     console_port: ConsolePort = None,
     socket: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Unix socket; default DIR/openmsmq.sock.")
+        Path | None, typer.Option(metavar="PATH", help="Unix socket [DIR/openmsmq.sock].")
     ] = None,
     local_port: LocalPort = None,
     definitions: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Queues and permissions to apply before Ready."),
+        typer.Option(metavar="FILE", help="Definitions to apply before it is ready."),
     ] = None,
     ready_file: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="JSON of the endpoints, when Ready.")
+        Path | None, typer.Option(metavar="PATH", help="File of the endpoints (JSON), when ready.")
     ] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
     log_format: Annotated[str | None, typer.Option(help="text or json.")] = None,
     log_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the log goes; default: stderr.")
+        Path | None, typer.Option(metavar="FILE", help="File of the log [stderr].")
     ] = None,
 ) -> None:
     """Run a queue manager in the foreground until SIGTERM or SIGINT.
 
-    SIGHUP lets it read tokens and certificates again and open the log file anew. A PORT is a
-    number, 0 for any free one, or off.
+    SIGHUP makes it reload tokens and certificates and reopen the log file. A PORT is a number, 0
+    for any free port, or off.
     """
     options = dict(locals())
     file = options.pop("config")
@@ -197,7 +197,7 @@ def print_endpoints(endpoints: dict[str, str]) -> None:
 
 
 class RecoveryProgress:
-    """A progress bar, once the recovery takes longer than people like to wait without a word."""
+    """A progress bar, shown when the recovery takes long."""
 
     def __init__(self, quiet_seconds: float = QUIET_SECONDS) -> None:
         self._quiet_until = time.monotonic() + quiet_seconds
@@ -205,7 +205,7 @@ class RecoveryProgress:
         self._task: Any = None
 
     def update(self, completed: int, total: int) -> None:
-        """So much of something is done; each part of the recovery counts from the start."""
+        """Show progress; each part of the recovery counts from the start."""
         if time.monotonic() < self._quiet_until:
             return
         if self._bar is None:

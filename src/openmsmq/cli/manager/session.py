@@ -1,4 +1,4 @@
-"""`openmsmq session`: sessions with other queue managers, clients, and hanging up on one."""
+"""`openmsmq session`: lists and ends sessions with other queue managers and clients."""
 
 from typing import Annotated, Any, Final
 
@@ -10,7 +10,7 @@ from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table, say
 from openmsmq.terminal.quantities import count_text, size_text
 
-_HELP: Final = "List sessions and clients; hang up on one."
+_HELP: Final = "List sessions and clients; end one."
 _SESSION_COLUMNS: Final = (
     Column("Protocol"),
     Column("Number", right=True),
@@ -47,14 +47,14 @@ def register(app: typer.Typer) -> None:
 
 
 def list_sessions(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """List the sessions with other queue managers, connections of HTTP and multicast groups."""
+    """List sessions with other queue managers, HTTP connections and multicast groups."""
     with connect(socket) as manager:
         sessions = manager.sessions()
     _show(_SESSION_COLUMNS, sessions, _session_row, "There is no session.", as_json=as_json)
 
 
 def list_clients(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """List the programs that are connected: your own, or all for administrators."""
+    """List connected programs: your own, or all for administrators."""
     with connect(socket) as manager:
         clients = manager.clients()
     _show(_CLIENT_COLUMNS, clients, _client_row, "There is no client.", as_json=as_json)
@@ -111,8 +111,8 @@ def _client_row(client: dict[str, Any]) -> tuple[str, ...]:
 
 
 def hang_up(
-    protocol: Annotated[str, typer.Argument(metavar="PROTOCOL", help="As the lists show it.")],
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="As the lists show it.")],
+    protocol: Annotated[str, typer.Argument(metavar="PROTOCOL", help="Protocol, as listed.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Number, as listed.")],
     *,
     yes: YesOption = False,
     dry_run: DryRunOption = False,
@@ -121,7 +121,7 @@ def hang_up(
 ) -> None:
     """End a session or a client.
 
-    What a client holds goes back in place. A session that is needed is opened again.
+    Locked messages of a client go back to their place. A session that is needed is opened again.
     """
     with connect(socket) as manager:
         if dry_run:

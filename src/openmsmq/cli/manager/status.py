@@ -20,7 +20,7 @@ def status(
     *,
     wait: Annotated[
         float,
-        typer.Option(min=0, metavar="SECONDS", help="How long to wait for one that is starting."),
+        typer.Option(min=0, metavar="SECONDS", help="Maximum wait for one that is starting."),
     ] = 0.0,
     as_json: JsonOption = False,
     socket: SocketOption = None,
@@ -82,7 +82,7 @@ def sessions_text(report: dict[str, Any]) -> str:
 
 
 def troubles(report: dict[str, Any]) -> Iterator[str]:
-    """Counts that somebody may have to look after, in words; only those that are not 0."""
+    """Counts that may need attention, as text; only those that are not 0."""
     if report["outgoing_messages"]:
         yield f"{count_text(report['outgoing_messages'])} to be sent"
     if report["dead_letters"]:

@@ -1,4 +1,4 @@
-"""`openmsmq store`: looks after the store of a queue manager that is not running."""
+"""`openmsmq store`: checks the store of a stopped queue manager."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from openmsmq.store.check import StoreReport
     from openmsmq.store.interface import Finding
 
-_HELP: Final = "Check the store of a queue manager that is not running."
+_HELP: Final = "Check the store of a stopped queue manager."
 
 
 def register(app: typer.Typer) -> None:
@@ -30,13 +30,13 @@ def register(app: typer.Typer) -> None:
 
 
 def _group() -> None:
-    """Check the store of a queue manager that is not running."""
+    """Check the store of a stopped queue manager."""
 
 
 def check(*, data: DataOption = None, as_json: JsonOption = False) -> None:
-    """Check every byte of a store, without changing any.
+    """Check every byte of a store without changing it.
 
-    The exit code is 0 when the store is sound.
+    The exit code is 0 if the store is sound.
     """
     from openmsmq.store.check import check_store
 

@@ -1,4 +1,4 @@
-"""`openmsmq top`: queues, rates and depth, live."""
+"""`openmsmq top`: shows queues, rates and depth, live."""
 
 import sys
 import time
@@ -55,20 +55,20 @@ def register(app: typer.Typer) -> None:
 def top(
     *,
     interval: Annotated[
-        float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="Time between two looks.")
+        float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="Time between updates.")
     ] = 2.0,
     count: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="End after so many looks.")
+        int | None, typer.Option(min=1, metavar="N", help="End after this many updates.")
     ] = None,
     system: Annotated[
-        bool, typer.Option("--system", help="Also the queues of the system.")
+        bool, typer.Option("--system", help="Also show the queues of the system.")
     ] = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Watch queues, rates and depth; Ctrl-C ends it.
 
-    Without a terminal, or with --json, each look is printed below the one before.
+    Without a terminal, or with --json, each update is printed below the previous one.
     """
     try:
         with connect(socket) as manager:

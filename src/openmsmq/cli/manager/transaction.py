@@ -1,4 +1,4 @@
-"""`openmsmq transaction`: open transactions, and those in doubt."""
+"""`openmsmq transaction`: lists open transactions, and ends one in doubt."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -11,7 +11,7 @@ from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import Column, JsonOption, print_json, say, screen_width, table_lines
 from openmsmq.terminal.quantities import count_text, duration_text
 
-_HELP: Final = "List open transactions; end one that is in doubt."
+_HELP: Final = "List open transactions; end one in doubt."
 _COLUMNS: Final = (
     Column("Transaction"),
     Column("State"),
@@ -76,9 +76,9 @@ def _row(transaction: dict[str, Any]) -> tuple[str, ...]:
 
 def resolve(
     identifier: Annotated[
-        str, typer.Argument(metavar="ID", help="As `openmsmq transaction list` shows it.")
+        str, typer.Argument(metavar="ID", help="Id, from `openmsmq transaction list`.")
     ],
-    outcome: Annotated[Outcome, typer.Argument(help="What to do with it.")],
+    outcome: Annotated[Outcome, typer.Argument(help="How it ends.")],
     *,
     yes: YesOption = False,
     dry_run: DryRunOption = False,
@@ -87,8 +87,8 @@ def resolve(
 ) -> None:
     """End a transaction in doubt by hand.
 
-    Its coordinator may have decided otherwise: then messages are lost or there twice. Do this only
-    when the coordinator will not come back, or you know what it decided.
+    Its coordinator may have decided otherwise: then messages are lost or duplicated. Use this only
+    if the coordinator will not return, or if you know its decision.
     """
     with connect(socket) as manager:
         if not dry_run:
