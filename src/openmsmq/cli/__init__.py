@@ -63,9 +63,7 @@ COMMANDS: Final = (
     Entry("job", "Show, resume, stop and undo jobs.", ".care.job"),
     Entry("audit", "Show the actions of users at the console.", ".care.audit"),
     Entry("outgoing", "Show outgoing queues; pause, empty or delete one.", ".queues.outgoing"),
-    Entry(
-        "transaction", "List open transactions; end one in doubt.", ".manager.transaction"
-    ),
+    Entry("transaction", "List open transactions; end one in doubt.", ".manager.transaction"),
     Entry("route", "Explain the route of a message.", ".queues.route"),
     Entry("directory", "Edit sites, links and servers of the directory.", ".directory"),
     Entry(
