@@ -1,4 +1,4 @@
-"""`openmsmq directory`: sites, links and servers, by which messages are routed."""
+"""`openmsmq directory`: sites, links and servers for the routing of messages."""
 
 import time
 import uuid
@@ -39,12 +39,12 @@ FileOption = Annotated[
         "--file",
         metavar="FILE",
         envvar="OPENMSMQ_DIRECTORY",
-        help="File of the directory, as `directory` names it in the configuration.",
+        help="File of the directory: the value of `directory` in the configuration.",
     ),
 ]
 SiteArgument = Annotated[str, typer.Argument(metavar="SITE", help="Name of a site.")]
-EndArgument = Annotated[str, typer.Argument(metavar="SITE", help="One end of the link.")]
-OtherEndArgument = Annotated[str, typer.Argument(metavar="OTHER", help="The other end.")]
+EndArgument = Annotated[str, typer.Argument(metavar="SITE", help="Site at one end.")]
+OtherEndArgument = Annotated[str, typer.Argument(metavar="OTHER", help="Site at the other end.")]
 ServerArgument = Annotated[
     str, typer.Argument(metavar="SERVER", help="Computer name of a queue manager.")
 ]
@@ -57,10 +57,10 @@ CostOption = Annotated[
 ]
 SiteOption = Annotated[
     list[str] | None,
-    typer.Option("--site", metavar="SITE", help="Site that it is in; may be repeated."),
+    typer.Option("--site", metavar="SITE", help="Site of the server; may be repeated."),
 ]
 NoneOption = Annotated[
-    bool, typer.Option("--no-gates", help="Leave the link without gates.", show_default=False)
+    bool, typer.Option("--no-gates", help="Remove all gates.", show_default=False)
 ]
 
 
@@ -114,7 +114,7 @@ def editor(file: Path | None, *, dry_run: bool = False) -> "TopologyEditor":
 
 
 def show(*, file: FileOption = None, as_json: JsonOption = False) -> None:
-    """Show sites, links and servers, and what keeps messages from being routed."""
+    """Show sites, links and servers, with obstacles to routing."""
     from openmsmq.directory.editing import find_warnings
 
     topology = editor(file)
@@ -182,7 +182,7 @@ def remove_site(
     file: FileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove a site that no server is in and no link leads to."""
+    """Remove a site without servers and links."""
     topology = editor(file, dry_run=dry_run)
     _tell_site("remove", topology.remove_site(site), topology, dry_run=dry_run, as_json=as_json)
 
@@ -272,7 +272,7 @@ def add_server(
     file: FileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add a foreign computer; queue managers enter themselves when they start."""
+    """Add a foreign computer; queue managers register themselves when they start."""
     topology = editor(file, dry_run=dry_run)
     added = topology.add_server(server, identifier=uuid.uuid4(), sites=site or ())
     _tell_server("add", added, topology, dry_run=dry_run, as_json=as_json)
@@ -288,20 +288,20 @@ def set_server(
     ] = None,
     out_server: Annotated[
         list[str] | None,
-        typer.Option("--out-server", metavar="SERVER", help="Everything leaves over this one."),
+        typer.Option("--out-server", metavar="SERVER", help="Out-routing server of its messages."),
     ] = None,
     in_server: Annotated[
         list[str] | None,
-        typer.Option("--in-server", metavar="SERVER", help="Everything arrives over this one."),
+        typer.Option("--in-server", metavar="SERVER", help="In-routing server of its messages."),
     ] = None,
     direct: Annotated[
-        bool, typer.Option("--direct", help="Neither out- nor in-routing servers.")
+        bool, typer.Option("--direct", help="Remove its out- and in-routing servers.")
     ] = False,
     dry_run: DryRunOption = False,
     file: FileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change the sites of a server, whether it routes, and over whom it is reached."""
+    """Change the sites of a server, its routing, and its in- and out-routing servers."""
     if direct and (out_server or in_server):
         raise typer.BadParameter("--direct goes with neither --out-server nor --in-server")
     topology = editor(file, dry_run=dry_run)
@@ -322,7 +322,7 @@ def remove_server(
     file: FileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove a server that is gone for good and that nothing refers to."""
+    """Remove a server that no longer exists; nothing may refer to it."""
     topology = editor(file, dry_run=dry_run)
     removed = topology.remove_server(server)
     _tell_server("remove", removed, topology, dry_run=dry_run, as_json=as_json)

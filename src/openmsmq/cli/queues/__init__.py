@@ -1,1 +1,1 @@
-"""Commands about queues of this queue manager, and about those on their way to others."""
+"""Commands for the queues of this queue manager, and its outgoing queues."""

@@ -11,7 +11,7 @@ from .text import NO_QUOTA
 
 
 class Privacy(StrEnum):
-    """Which messages a queue takes: only plain ones, any, only those with an encrypted body."""
+    """Messages that a queue accepts: plain ones, any, or those with an encrypted body."""
 
     NONE = "none"
     OPTIONAL = "optional"
@@ -19,7 +19,7 @@ class Privacy(StrEnum):
 
 
 class Handling(StrEnum):
-    """What becomes of a message that failed in every retry cycle."""
+    """The action for a message that failed in every retry cycle."""
 
     NONE = "none"
     MOVE = "move"
@@ -43,39 +43,37 @@ PathArgument = Annotated[
 LabelOption = Annotated[str | None, typer.Option(help="Description, up to 124 characters.")]
 QuotaOption = Annotated[
     int | None,
-    typer.Option(parser=parse_quota, metavar="KB", help="Kilobytes that it may hold, or none."),
+    typer.Option(parser=parse_quota, metavar="KB", help="Maximum size in kilobytes, or none."),
 ]
 JournalQuotaOption = Annotated[
     int | None,
-    typer.Option(parser=parse_quota, metavar="KB", help="Kilobytes of its journal, or none."),
+    typer.Option(parser=parse_quota, metavar="KB", help="Maximum size of its journal, or none."),
 ]
 PrivacyOption = Annotated[
-    Privacy | None, typer.Option(help="Whether bodies must, may or must not be encrypted.")
+    Privacy | None, typer.Option(help="Whether bodies must not, may or must be encrypted.")
 ]
 BasePriorityOption = Annotated[
     int | None,
-    typer.Option(min=-32768, max=32767, help="Public queues with a higher one are served first."),
+    typer.Option(min=-32768, max=32767, help="Transfer priority of a public queue, higher first."),
 ]
 MulticastOption = Annotated[
     str | None,
-    typer.Option(metavar="ADDR:PORT", help="Multicast address that it listens to; '' for none."),
+    typer.Option(metavar="ADDR:PORT", help="Multicast address to listen to; '' for none."),
 ]
 
 
 RetryCountOption = Annotated[
     int | None,
-    typer.Option(min=0, help="Retries of a message in a row before it rests in ;retry [5]."),
+    typer.Option(min=0, help="Retries of a message before it moves to ;retry [5]."),
 ]
 CycleDelayOption = Annotated[
     int | None,
-    typer.Option(parser=parse_delay, metavar="SECONDS", help="How long it rests there [30m]."),
+    typer.Option(parser=parse_delay, metavar="SECONDS", help="Time that it stays in ;retry [30m]."),
 ]
-CyclesOption = Annotated[
-    int | None, typer.Option(min=0, help="How often it comes back from there [2].")
-]
+CyclesOption = Annotated[int | None, typer.Option(min=0, help="Number of returns from ;retry [2].")]
 HandlingOption = Annotated[
     Handling | None,
-    typer.Option(help="What follows: move to ;poison, reject, drop, hold; none: no policy."),
+    typer.Option(help="Final action: move to ;poison, reject, drop, hold; none: no policy."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`openmsmq queue explain` and `queue readers`: what a queue does, and who uses it."""
+"""`openmsmq queue explain` and `queue readers`: the state and the users of a queue."""
 
 from typing import Annotated, Any, Final
 
@@ -28,12 +28,12 @@ def explain(
     *,
     principal: Annotated[
         str | None,
-        typer.Option(metavar="WHO", help="Say what this user or group may do, and why."),
+        typer.Option(metavar="WHO", help="Explain the rights of this user or group."),
     ] = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Say what a queue takes, who may use it, and why its messages stay."""
+    """Explain what a queue accepts, who may use it, and why its messages stay."""
     from openmsmq.care.explain import explain_queue
 
     with connect(socket) as manager:
@@ -50,7 +50,7 @@ def explain(
 
 
 def print_access(about: dict[str, str], answers: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Right by right, whether somebody has it and why."""
+    """Print each right, whether it is allowed, and the reason."""
     if as_json:
         for answer in answers:
             print_json({**about, **answer})
@@ -67,7 +67,7 @@ def print_access(about: dict[str, str], answers: list[dict[str, Any]], *, as_jso
 def readers(
     path: PathArgument, *, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
-    """List who has a queue open, what they have locked, and which reads wait."""
+    """List the readers of a queue, their locked messages and waiting reads."""
     with connect(socket) as manager:
         entries = manager.readers(path)
     if as_json:

@@ -1,4 +1,4 @@
-"""`openmsmq outgoing`: what is on its way to other machines."""
+"""`openmsmq outgoing`: queues of messages to other machines."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -92,7 +92,7 @@ def outgoing(
 def pause(
     destination: DestinationArgument, *, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
-    """Keep an outgoing queue from sending; messages to it are kept."""
+    """Pause an outgoing queue; its messages wait."""
     with connect(socket) as manager:
         _show(manager.pause_outgoing(destination), as_json=as_json)
 
@@ -100,7 +100,7 @@ def pause(
 def resume(
     destination: DestinationArgument, *, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
-    """Let a paused outgoing queue send again."""
+    """Resume a paused outgoing queue."""
     with connect(socket) as manager:
         _show(manager.resume_outgoing(destination), as_json=as_json)
 
@@ -128,9 +128,9 @@ def peek(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Look at messages that wait to be sent; those under way are not shown.
+    """Show messages that wait to be sent, but not those in transit.
 
-    The exit code is 3 when there is none.
+    The exit code is 3 if there is none.
     """
     limit = limit_of(count, everything=everything, follow=False)
     style = make_style(as_json=as_json, raw=raw, separator=separator)
@@ -150,7 +150,7 @@ def purge(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove every message that waits to be sent; those under way are left to their fate."""
+    """Remove all messages that wait to be sent; those in transit stay."""
     with connect(socket) as manager:
         info = manager.outgoing_info(destination)
         name, count = info["destination"], waiting(info)
@@ -172,19 +172,19 @@ def purge(
 def move(
     destination: DestinationArgument,
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="Another destination, or a queue here.")
+        str, typer.Argument(metavar="TARGET", help="Another destination, or a local queue.")
     ],
     *,
     lookup_id: LookupIdOption = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All messages that are not under way.")
+        bool, typer.Option("--all", help="All messages that wait to be sent.")
     ] = False,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Send messages that wait to another destination, or put them into a queue here."""
+    """Send waiting messages to another destination, or move them into a local queue."""
     if bool(lookup_id) == everything:
         raise typer.BadParameter("say which messages: --lookup-id ID, or --all")
     ids = list(dict.fromkeys(lookup_id)) if lookup_id else None
@@ -215,7 +215,7 @@ def delete(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Forget an outgoing queue that is empty; the next message to its name makes a new one."""
+    """Delete an empty outgoing queue; the next message to its name creates a new one."""
     with connect(socket) as manager:
         name = manager.outgoing_info(destination)["destination"]
         if not dry_run:

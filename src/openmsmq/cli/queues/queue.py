@@ -1,4 +1,4 @@
-"""`openmsmq queue`: create, list, show, change, purge and delete queues; who may do what."""
+"""`openmsmq queue`: manages queues and their permissions."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -48,7 +48,7 @@ from .text import permissions, queue_properties, queue_row
 if TYPE_CHECKING:
     from openmsmq.client import QueueManager
 
-_HELP: Final = "Create, list, show, change, purge and delete queues; say who may do what."
+_HELP: Final = "Create, list, show, change, purge and delete queues; manage permissions."
 _COLUMNS: Final = (
     Column("Queue", cut=True),
     Column("Messages", right=True),
@@ -89,7 +89,7 @@ def create(
     path: PathArgument,
     *,
     transactional: Annotated[
-        bool, typer.Option("--transactional", help="Take transactional messages, and only those.")
+        bool, typer.Option("--transactional", help="Accept transactional messages only.")
     ] = False,
     label: LabelOption = None,
     journal: Annotated[
@@ -98,7 +98,7 @@ def create(
     quota: QuotaOption = None,
     journal_quota: JournalQuotaOption = None,
     authenticate: Annotated[
-        bool, typer.Option("--authenticate", help="Take signed messages only.")
+        bool, typer.Option("--authenticate", help="Accept signed messages only.")
     ] = False,
     privacy: PrivacyOption = None,
     base_priority: BasePriorityOption = None,
@@ -139,14 +139,14 @@ def list_queues(
     *,
     system: Annotated[
         bool,
-        typer.Option("--system", help="Also the queues of the system, journals and dead letters."),
+        typer.Option("--system", help="Also queues of the system, journals and dead letters."),
     ] = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """List the queues of the queue manager.
 
-    With --json each is printed as it comes, in the order of creation; else they are sorted.
+    With --json they are in the order of creation, else sorted by name.
     """
     with connect(socket) as manager:
         if as_json:
@@ -162,7 +162,7 @@ def list_queues(
 
 
 def show(path: PathArgument, *, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """Show the properties of a queue, what is in it, and who may do what."""
+    """Show the properties, contents and permissions of a queue."""
     with connect(socket) as manager:
         info = manager.queue_info(path)
     if as_json:
@@ -176,7 +176,7 @@ def set_queue(
     *,
     transactional: Annotated[
         bool | None,
-        typer.Option(help="What the queue is already; another value is refused."),
+        typer.Option(help="Must be the current value: it cannot be changed."),
     ] = None,
     label: LabelOption = None,
     journal: Annotated[
@@ -185,7 +185,7 @@ def set_queue(
     quota: QuotaOption = None,
     journal_quota: JournalQuotaOption = None,
     authenticate: Annotated[
-        bool | None, typer.Option(help="Whether to take signed messages only.")
+        bool | None, typer.Option(help="Whether to accept signed messages only.")
     ] = None,
     privacy: PrivacyOption = None,
     base_priority: BasePriorityOption = None,
@@ -243,7 +243,7 @@ def purge(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove every message of a queue, a journal or a dead-letter queue, or those of a filter."""
+    """Remove all messages of a queue, journal or dead-letter queue, or those that match --where."""
     if where is not None:
         spec = spec_of("purge", [path], where=where, first=first, rate=rate, step=step)
         run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)
@@ -279,7 +279,7 @@ def delete(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Delete a queue with everything in it: messages, subqueues, journal."""
+    """Delete a queue with its messages, subqueues and journal."""
     with connect(socket) as manager:
         info = manager.queue_info(path)
         lost = _lost_with(manager, path, info)
@@ -306,7 +306,7 @@ RightsArgument = Annotated[
     typer.Argument(
         metavar="RIGHT...",
         autocompletion=complete_right,
-        help="Such as send, peek, receive, get-properties, delete or full.",
+        help="Rights such as send, peek, receive, get-properties, delete or full.",
     ),
 ]
 
@@ -320,7 +320,7 @@ def grant(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Let somebody do something with a queue, or deny it."""
+    """Grant or deny rights on a queue."""
     with connect(socket) as manager:
         entries = manager.grant(path, principal, rights, deny=deny)
         claimable = (
@@ -347,7 +347,7 @@ def revoke(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Take back what was said about rights, allowed or denied."""
+    """Remove entries, allowed or denied, from the permissions of a queue."""
     with connect(socket) as manager:
         entries = manager.revoke(path, principal, rights)
     _show_permissions(path, entries, as_json=as_json)
@@ -400,7 +400,7 @@ def release(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Let readers have poison messages again that the queue holds."""
+    """Release poison messages that a queue holds to its readers."""
     chosen = choose(lookup_id, every=every)
     with connect(socket) as manager:
         count = manager.release_held(path, chosen)

@@ -1,4 +1,4 @@
-"""`openmsmq redirection`: where messages over HTTP go instead of where they are addressed to."""
+"""`openmsmq redirection`: redirects messages over HTTP to other queues or hosts."""
 
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -22,7 +22,7 @@ KindArgument = Annotated[
     ),
 ]
 FromArgument = Annotated[
-    str, typer.Argument(metavar="FROM", help="URL of a queue; `*` at its end is any rest.")
+    str, typer.Argument(metavar="FROM", help="URL of a queue; `*` at its end stands for any text.")
 ]
 
 
@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_redirections(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """Show where messages over HTTP are redirected to."""
+    """List the redirections of messages over HTTP."""
     with connect(socket) as manager:
         redirections = manager.redirections()
     if as_json:
@@ -56,13 +56,13 @@ def add(
     kind: KindArgument,
     source: FromArgument,
     target: Annotated[
-        str, typer.Argument(metavar="TO", help="URL that is used instead; none for exceptions.")
+        str, typer.Argument(metavar="TO", help="URL to use instead; none for exceptions.")
     ] = "",
     *,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Redirect messages over HTTP, or the receipts of streams; replace one of the same source."""
+    """Add a redirection of messages over HTTP or stream receipts, or replace that of FROM."""
     with connect(socket) as manager:
         redirection = manager.add_redirection(kind, source, target)
     if as_json:
@@ -78,7 +78,7 @@ def remove(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Redirect something no longer."""
+    """Remove a redirection."""
     with connect(socket) as manager:
         manager.remove_redirection(kind, source)
     if as_json:

@@ -1,4 +1,4 @@
-"""`openmsmq route`: the way that a message would take, and why; nothing is sent."""
+"""`openmsmq route`: explains the route of a message."""
 
 from collections.abc import Iterator
 from textwrap import wrap
@@ -27,9 +27,9 @@ def route(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Explain the way that a message would take; nothing is sent.
+    """Explain the route of a message, without sending one.
 
-    The exit code is 1 when there is no way.
+    The exit code is 1 if there is no route.
     """
     with connect(socket) as manager:
         info = manager.route(destination)
