@@ -1,1 +1,1 @@
-"""Commands about users: accounts for remote read, certificates and their keys."""
+"""Commands for users: accounts for remote read, certificates and their keys."""

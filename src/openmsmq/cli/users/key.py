@@ -25,7 +25,7 @@ from .machine_keys import (
 if TYPE_CHECKING:
     from openmsmq.client.certificates import CertificateStore, UserCertificate
 
-_HELP: Final = "Your certificates: create, list, export, import, and register in the directory."
+_HELP: Final = "Manage your certificates: create, list, export, import and register them."
 _COLUMNS: Final = (
     Column("Digest"),
     Column("Subject", cut=True),
@@ -49,12 +49,12 @@ _EXPLANATION: Final = Explanation(
 
 KeyArgument = Annotated[
     str,
-    typer.Argument(metavar="KEY", help="Digest, the beginning of it, or the name."),
+    typer.Argument(metavar="KEY", help="Digest, its beginning, or the name."),
 ]
 
 
 MachineOption = Annotated[
-    bool, typer.Option("--machine", help="The keys of the queue manager instead of yours.")
+    bool, typer.Option("--machine", help="Keys of the queue manager instead of yours.")
 ]
 
 
@@ -77,13 +77,13 @@ def register(app: typer.Typer) -> None:
 def create(
     *,
     name: Annotated[
-        str | None, typer.Option(help="Whom the certificate names; else your user name.")
+        str | None, typer.Option(help="Name in the certificate; else your user name.")
     ] = None,
     days: Annotated[int, typer.Option(min=1, max=36500, help="How long it is valid.")] = 3650,
     bits: Annotated[int, typer.Option(min=1024, max=16384, help="Length of the key.")] = 2048,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key pair, and a certificate for it that it signs itself."""
+    """Create a key pair and a self-signed certificate for it."""
     subject = getpass.getuser() if name is None else name
     # [RFC5280] A.1: a common name has 64 characters at most.
     if not 0 < len(subject) <= 64:
@@ -95,7 +95,7 @@ def create(
 def list_keys(
     *, machine: MachineOption = False, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
-    """List the certificates that you have, or the keys of the queue manager."""
+    """List your certificates, or the keys of the queue manager."""
     if machine:
         list_machine_keys(as_json=as_json, socket=socket)
         return
@@ -119,13 +119,13 @@ def export_key(
     *,
     machine: MachineOption = False,
     private: Annotated[
-        bool, typer.Option("--private", help="With the private key; not in .cer and .der.")
+        bool, typer.Option("--private", help="Include the private key; not for .cer and .der.")
     ] = False,
     password_file: PasswordFileOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Write a certificate to a file, to give to others or to another machine of yours.
+    """Export a certificate to a file.
 
     `key export --machine FILE` writes the public keys of the queue manager, for others to import.
     """
@@ -150,7 +150,7 @@ def import_key(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Keep a certificate, with its private key if the file has one.
+    """Import a certificate, with its private key if the file has one.
 
     With --machine the file has public keys of another queue manager, for the directory.
     """
@@ -168,7 +168,7 @@ def register_key(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Put a certificate of yours into the directory, so that its signatures are accepted."""
+    """Add your certificate to the directory, so that its signatures are accepted."""
     chosen = store().find(key)
     with connect(socket) as manager:
         manager.register_certificate(store().encoded(chosen))
@@ -181,7 +181,7 @@ def unregister_key(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Take a certificate of yours out of the directory; it stays in your files."""
+    """Remove your certificate from the directory; its file stays."""
     with connect(socket) as manager:
         digest = _registered_digest(key, manager.registered_certificates(), list(store()))
         remaining = manager.unregister_certificate(bytes.fromhex(digest))
@@ -196,15 +196,15 @@ def renew_key(
     *,
     days: Annotated[int, typer.Option(min=1, max=36500, help="How long it is valid.")] = 3650,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Leave the old one in the directory for a while.")
+        bool, typer.Option("--keep", help="Keep the old one in the directory.")
     ] = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Make a certificate with a new key in place of one, and register it.
+    """Replace a certificate by one with a new key, and register it.
 
-    Messages that were signed with the old key and are on their way are refused once it is no
-    longer registered: with --keep it stays until `openmsmq key unregister`.
+    Messages in transit that were signed with the old key are refused once it is no longer
+    registered: with --keep it stays until `openmsmq key unregister`.
     """
     old = store().find(key)
     with connect(socket) as manager:
@@ -218,7 +218,7 @@ def renew_key(
 
 
 def show_keys(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """Show which of your certificates the directory has."""
+    """List your certificates in the directory."""
     here = {certificate.digest: certificate for certificate in store()}
     with connect(socket) as manager:
         sid = manager.identity.sid

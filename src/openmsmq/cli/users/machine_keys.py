@@ -1,4 +1,4 @@
-"""`openmsmq key ... --machine`: the keys of a queue manager, under which others send secrets."""
+"""`openmsmq key ... --machine`: the keys of a queue manager, to encrypt messages to it."""
 
 import json
 from base64 import b64decode, b64encode
@@ -24,7 +24,7 @@ _SHOWN_DIGITS: Final = 16
 
 
 def list_machine_keys(*, as_json: bool, socket: Path | None) -> None:
-    """Show the keys that the queue manager decrypts with."""
+    """List the keys with which the queue manager decrypts."""
     with connect(socket) as manager:
         keys = manager.machine_keys()
     if keys or as_json:
@@ -36,15 +36,15 @@ def list_machine_keys(*, as_json: bool, socket: Path | None) -> None:
 def rotate_keys(
     *,
     machine: Annotated[
-        bool, typer.Option("--machine", help="The keys of the queue manager; always needed.")
+        bool, typer.Option("--machine", help="Keys of the queue manager; required.")
     ] = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Give the queue manager new keys, and publish them.
+    """Create and publish new keys of the queue manager.
 
-    The old ones decrypt for a while longer: see `key_retention_days`. Your own certificate is
-    replaced by `openmsmq key renew`.
+    The old ones decrypt for `key_retention_days` more. `openmsmq key renew` replaces your own
+    certificate.
     """
     if not machine:
         raise typer.BadParameter("only keys of the queue manager are rotated: add --machine")
@@ -67,7 +67,7 @@ def export_machine_keys(file: Path, *, as_json: bool, socket: Path | None) -> No
 
 
 def import_machine_keys(file: Path, *, as_json: bool, socket: Path | None) -> None:
-    """Put the public keys of another queue manager into the directory of this one."""
+    """Add the public keys of another queue manager to the directory of this one."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         guid, name = str(document["guid"]), str(document["name"])

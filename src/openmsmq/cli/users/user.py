@@ -1,4 +1,4 @@
-"""`openmsmq user`: accounts by which other machines log on to read queues."""
+"""`openmsmq user`: accounts of other machines that read queues here."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from openmsmq.service.account_file import Account, AccountFile
     from openmsmq.wire.security.sid import SID
 
-_HELP: Final = "Accounts by which other machines log on to read queues here (NTLM, Kerberos)."
+_HELP: Final = "Manage accounts of other machines that read queues here (NTLM, Kerberos)."
 _COLUMNS: Final = {
     "name": Column("User", cut=True),
     "principal": Column("Principal"),
@@ -32,7 +32,7 @@ _EXPLANATION: Final = Explanation(
     remedy="Check the name and the options; nothing was changed.",
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="User name, in any case.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="User name, case-insensitive.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +54,7 @@ def add(
         typer.Option(
             "--as",
             metavar="PRINCIPAL",
-            help="Whom it stands for: user:NAME, uid:NUMBER or a SID; else a SID of its own.",
+            help="Principal of the account: user:NAME, uid:NUMBER or a SID; else a new SID.",
         ),
     ] = None,
     kerberos: Annotated[
@@ -62,7 +62,7 @@ def add(
         typer.Option(
             "--principal",
             metavar="USER@REALM",
-            help="Kerberos principal whose tickets log on to it; it needs no password then.",
+            help="Kerberos principal of the account; then it needs no password.",
         ),
     ] = None,
     password_file: PasswordFileOption = None,
@@ -70,7 +70,7 @@ def add(
     socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add an account; rights are granted to its principal by `queue grant`."""
+    """Add an account; `queue grant` grants rights to its principal."""
     accounts = account_file(data, socket)
     sid = None if principal is None else user_sid(principal)
     password = None
@@ -82,7 +82,7 @@ def add(
 def list_users(
     *, data: DataOption = None, socket: SocketOption = None, as_json: JsonOption = False
 ) -> None:
-    """List the accounts; passwords never show."""
+    """List the accounts, without passwords."""
     accounts = account_file(data, socket)
     users = [properties(account) for account in accounts.read().accounts.values()]
     if as_json:
@@ -122,7 +122,7 @@ def remove(
     socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove an account; what was granted to its principal stays with that."""
+    """Remove an account; its principal keeps its rights."""
     accounts = account_file(data, socket)
     account = accounts.find(name)
     if not dry_run:
