@@ -1,4 +1,4 @@
-"""`openmsmq bench`: how fast a queue manager is on this machine."""
+"""`openmsmq bench`: the speed of a queue manager on this machine."""
 
 from .command import register
 

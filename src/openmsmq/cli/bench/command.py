@@ -1,4 +1,4 @@
-"""`openmsmq bench`: how fast a queue manager is on this machine; in a checkout, what make does."""
+"""`openmsmq bench`: measures a queue manager on this machine, or runs the suites of a checkout."""
 
 import os
 import signal
@@ -53,7 +53,7 @@ def bench(
     ] = None,
     *,
     seconds: Annotated[
-        float, typer.Option(min=0.01, max=600, help="How long each measurement takes, about.")
+        float, typer.Option(min=0.01, max=600, help="Approximate time of each measurement.")
     ] = 2.0,
     size: Annotated[
         int, typer.Option(min=0, max=_LARGEST_BODY, metavar="BYTES", help="Size of the bodies.")
@@ -62,17 +62,17 @@ def bench(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where the queue manager that is started keeps its data [temporary].",
+            help="Data directory of the queue manager that it starts [temporary].",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="With a suite: a first look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="With a suite: shorter runs.")] = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Measure rates and latencies of a queue manager, for one client.
 
-    Starts a queue manager for it, on files in a folder that is deleted afterwards. With --socket,
-    or $OPENMSMQ_SOCKET, the one that runs there is measured, with queues made for it.
+    Starts a queue manager with its data in a temporary folder. With --socket, or $OPENMSMQ_SOCKET,
+    measures the one that runs there, with queues created for it.
     """
     if suite:
         raise typer.Exit(_run_suites(suite, quick=quick, as_json=as_json))

@@ -1,4 +1,4 @@
-"""`openmsmq decode`: dissects packets, whole or damaged."""
+"""`openmsmq decode`: dissects well-formed and malformed packets."""
 
 import sys
 import zlib
@@ -61,12 +61,12 @@ def register(app: typer.Typer) -> None:
 
 def decode(
     file: Annotated[
-        Path, typer.Argument(metavar="[FILE]", help="What to read; `-` or nothing for stdin.")
+        Path, typer.Argument(metavar="[FILE]", help="File to read; `-` or nothing for stdin.")
     ] = _STDIN,
     *,
     input_format: Annotated[
         InputFormat,
-        typer.Option("--format", help="How FILE is written; found out by its first bytes."),
+        typer.Option("--format", help="Format of FILE; detected from its first bytes."),
     ] = InputFormat.AUTO,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object per packet and line.")
@@ -74,9 +74,9 @@ def decode(
     summary: Annotated[bool, typer.Option("--summary", help="One line per packet.")] = False,
     stats: Annotated[
         bool,
-        typer.Option("--stats", help="What there is: packets, queues, connections, sequences."),
+        typer.Option("--stats", help="Counts of packets, queues, connections and sequences."),
     ] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="The bytes of the packets.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Bytes of the packets.")] = False,
     with_hex: Annotated[bool, typer.Option("--hex", help="Add the bytes of every field.")] = False,
     port: Annotated[
         list[int] | None,
@@ -123,13 +123,14 @@ def decode(
         ),
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Captured then or later (ISO 8601, UTC).")
+        str | None,
+        typer.Option(metavar="TIME", help="Captured at or after this time (ISO 8601, UTC)."),
     ] = None,
     number: Annotated[
         int | None,
-        typer.Option("--packet", min=1, help="Only the packet that has this number otherwise."),
+        typer.Option("--packet", min=1, help="Only the packet with this number."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Stop after so many packets.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many packets.")] = None,
     no_color: Annotated[
         bool, typer.Option("--no-color", help="No colours, as with NO_COLOR set.")
     ] = False,
@@ -138,10 +139,10 @@ def decode(
 
     FILE is a capture (pcap, pcapng, also compressed with gzip), packets as raw bytes, hex text as
     xxd, hexdump, od, tcpdump and Wireshark write it, or base64. Each packet is shown as soon as it
-    is there. Of a capture, connections of TCP port 1801, pings of UDP port 3527 and PGM are shown,
+    arrives. Of a capture, connections of TCP port 1801, pings of UDP port 3527 and PGM are shown,
     with --port 80 messages over HTTP. A malformed packet is shown up to the fault.
 
-    The exit code is 0 when all packets are well-formed and the capture has all of them, else 1.
+    The exit code is 0 if all packets are well-formed and the capture is complete, else 1.
     """
     if summary + stats + raw > 1 or (as_json and (summary or raw)):
         raise typer.BadParameter("choose one of --json, --summary, --stats and --raw")

@@ -1,4 +1,4 @@
-"""`openmsmq demo`: shows what works, from nothing."""
+"""`openmsmq demo`: demonstrates the main features."""
 
 from .command import register
 

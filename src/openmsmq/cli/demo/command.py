@@ -1,4 +1,4 @@
-"""`openmsmq demo`: shows what works, from nothing."""
+"""`openmsmq demo`: demonstrates the main features."""
 
 import logging
 import tempfile
@@ -38,12 +38,11 @@ def demo(
         typer.Option(metavar="DIR", help="Folder for archive and report; else a temporary one."),
     ] = None,
 ) -> None:
-    """Show what works, from nothing.
+    """Demonstrate the main features; needs no setup.
 
-    Dissects the example session of the specification, makes a packet of every kind and reads it
-    back, shows what becomes of a damaged one, lets two queue managers send each other messages,
-    reads a queue remotely over RPC, archives and audits messages with Spark, and opens the pages of
-    a web console.
+    Dissects the example session of the specification, builds and reads a packet of every kind,
+    detects a damaged one, transfers messages between two queue managers, reads a queue remotely
+    over RPC, archives and audits messages with Spark, and opens the pages of a web console.
     """
     # Messages are refused on purpose below; the log of it is not for people who only watch.
     logging.getLogger("openmsmq").addHandler(logging.NullHandler())

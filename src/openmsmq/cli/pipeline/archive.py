@@ -15,7 +15,7 @@ from .command import MasterOption, begin_checks, command_line, say, show, spark_
 
 
 class Kind(StrEnum):
-    """Which kind of queue."""
+    """A kind of queue."""
 
     QUEUE = "queue"
     JOURNAL = "journal"
@@ -43,18 +43,18 @@ class TableFormat(StrEnum):
 def archive(
     context: typer.Context,
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of the archive; made if not there.")
+        Path, typer.Argument(metavar="DIR", help="Folder of the archive; created if missing.")
     ],
     *,
     queue: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Queue to archive; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="Queue; may be repeated.")
     ] = None,
     pattern: Annotated[
-        str | None, typer.Option(help=r"All queues of this pattern, as 'private$\orders*'.")
+        str | None, typer.Option(help=r"All queues that match, such as 'private$\orders*'.")
     ] = None,
-    kind: Annotated[Kind, typer.Option(help="Which kind of queue.")] = Kind.QUEUE,
+    kind: Annotated[Kind, typer.Option(help="Kind of queue.")] = Kind.QUEUE,
     consume: Annotated[
-        Consume, typer.Option(help="Remove messages once they are archived.")
+        Consume, typer.Option(help="How to remove archived messages.")
     ] = Consume.NONE,
     consumer_name: Annotated[
         str | None, typer.Option(help="Name of this consumer, for --consume lease.")
@@ -64,7 +64,7 @@ def archive(
     ] = None,
     follow: FollowOption = False,
     compact: Annotated[
-        bool, typer.Option("--compact", help="Put small files together at the end.")
+        bool, typer.Option("--compact", help="Merge small files at the end.")
     ] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Check the whole archive at the end.")
@@ -72,16 +72,16 @@ def archive(
     accept_loss: Annotated[
         bool,
         typer.Option(
-            "--accept-loss", help="Go on without messages that are gone; the manifest names them."
+            "--accept-loss", help="Continue without lost messages; the manifest names them."
         ),
     ] = False,
     as_json: JsonOption = False,
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Add messages to an archive: once each, with a manifest that proves there are no gaps.
+    """Add messages to an archive, each once, with a manifest that proves that none is missing.
 
-    Without a queue, --compact and --verify look after an archive that is there.
+    Without a queue, --compact and --verify work on an existing archive.
     """
     reads = bool(queue or pattern or kind is not Kind.QUEUE)
     if not reads and not (compact or verify):

@@ -30,7 +30,7 @@ def audit(
     sends: Annotated[
         list[str],
         typer.Option(
-            metavar="SOURCE", help=f"What was sent; repeatable. A source is {SOURCE_HELP}."
+            metavar="SOURCE", help=f"Sent messages; may be repeated. A source is {SOURCE_HELP}."
         ),
     ],
     evidence: Annotated[
@@ -46,14 +46,14 @@ def audit(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    r"""Tell what became of each sent message.
+    r"""Determine the fate of each sent message.
 
     Every message is read, arrived unread, expired, rejected, dead-lettered, in doubt, delivered
     twice or out of order, or there is no evidence. It is called lost only if it asked for
-    acknowledgments that did not come in its time.
+    acknowledgments that did not arrive in time.
 
-    With --follow it keeps running as messages come, and shows how the numbers change; Ctrl-C ends
-    it and writes the report. The next run with the same --output continues there.
+    With --follow it continues as messages arrive, and updates the numbers; Ctrl-C ends it and
+    writes the report. The next run with the same --output continues there.
 
     Example: openmsmq pipeline audit --sends ';journal' --evidence '.\private$\admin'
     --evidence ';deadxact' --output audit

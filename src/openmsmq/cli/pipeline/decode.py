@@ -12,7 +12,7 @@ from .command import MasterOption, OutputOption, begin_checks, command_line, sho
 
 
 class BodyFormat(StrEnum):
-    """What bodies are decoded as."""
+    """The format of decoded bodies."""
 
     BINARY = "binary"
     TEXT = "text"
@@ -40,7 +40,7 @@ def decode(
         typer.Option(min=1, max=65535, help="TCP port of queue managers in captures; repeatable."),
     ] = None,
     body_format: Annotated[
-        BodyFormat, typer.Option(help="What is in the column body_text.")
+        BodyFormat, typer.Option(help="Content of the column body_text.")
     ] = BodyFormat.BINARY,
     output: OutputOption = None,
     as_json: JsonOption = False,

@@ -28,7 +28,7 @@ def latency(
     journal: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SOURCE", help="Journals of these queues, which tell when messages left them."
+            metavar="SOURCE", help="Journals of these queues: the times when messages left them."
         ),
     ] = None,
     output: OutputOption = None,
@@ -36,7 +36,7 @@ def latency(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Measure how long messages were on their way, and how many waited in each queue.
+    """Measure the transit times of messages, and the number that waited in each queue.
 
     Messages that seem to arrive before they were sent are counted as clock skew, not hidden.
     """

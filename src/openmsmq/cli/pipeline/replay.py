@@ -21,7 +21,7 @@ from .command import (
 
 
 class Correlation(StrEnum):
-    """What becomes of the correlation id."""
+    """The correlation id of a copy."""
 
     KEEP = "keep"
     NEW = "new"
@@ -31,28 +31,29 @@ def replay(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(metavar="SOURCE", help=f"Where the messages are: {SOURCE_HELP}."),
+        typer.Argument(metavar="SOURCE", help=f"Source of the messages: {SOURCE_HELP}."),
     ],
     *,
     to: Annotated[
         str | None,
-        typer.Option(metavar="QUEUE", help="Where they go; else where each was sent to."),
+        typer.Option(metavar="QUEUE", help="Queue to send to; else the destination of each."),
     ] = None,
     send: Annotated[
-        bool, typer.Option("--send", help="Send them; else only say what would be sent.")
+        bool, typer.Option("--send", help="Send them; else only show the effect.")
     ] = False,
     label: Annotated[str | None, typer.Option(help="Label; * stands for any text.")] = None,
     message_class: Annotated[
         str | None, typer.Option("--class", help="Name or number of the class.")
     ] = None,
     reason: Annotated[
-        str | None, typer.Option(help="Why they died, as 'NACK_RECEIVE_TIMEOUT' or 'NACK_*'.")
+        str | None, typer.Option(help="Reason, such as 'NACK_RECEIVE_TIMEOUT' or 'NACK_*'.")
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Arrived then or later (ISO 8601, UTC).")
+        str | None,
+        typer.Option(metavar="TIME", help="Arrived at or after this time (ISO 8601, UTC)."),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Arrived before (ISO 8601, UTC).")
+        str | None, typer.Option(metavar="TIME", help="Arrived before this time (ISO 8601, UTC).")
     ] = None,
     correlation_id: Annotated[str | None, typer.Option(help="With this correlation id.")] = None,
     where: Annotated[
@@ -60,28 +61,28 @@ def replay(
     ] = None,
     correlation: Annotated[
         Correlation,
-        typer.Option(help="Keep the correlation id, or take the id of the original as new one."),
+        typer.Option(help="Keep the correlation id, or set it to the id of the original."),
     ] = Correlation.KEEP,
     no_timeouts: Annotated[
-        bool, typer.Option("--no-timeouts", help="Copies never expire.")
+        bool, typer.Option("--no-timeouts", help="Remove the time limits of copies.")
     ] = False,
     no_mark: Annotated[
-        bool, typer.Option("--no-mark", help="Leave no mark in the extension.")
+        bool, typer.Option("--no-mark", help="Do not mark copies in the extension.")
     ] = False,
     rate: Annotated[
-        float | None, typer.Option(min=0.001, help="Messages a second at most.")
+        float | None, typer.Option(min=0.001, help="Maximum number of messages per second.")
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option(help="Name of the replay: under one key nothing is sent twice."),
+        typer.Option(help="Name of the replay; it sends no message twice."),
     ] = None,
     state: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder that remembers what was sent under the key."),
+        typer.Option(metavar="DIR", help="Folder for the record of sent messages."),
     ] = None,
     remove: Annotated[
         bool,
-        typer.Option("--remove", help="Remove originals once the queue manager has the copies."),
+        typer.Option("--remove", help="Remove originals once the copies are accepted."),
     ] = False,
     output: OutputOption = None,
     as_json: JsonOption = False,

@@ -36,7 +36,7 @@ def triage(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Sort dead letters by reason, destination, label and age, and say what to do about them."""
+    """Group dead letters by reason, destination, label and age, with remedies."""
     chosen = sources or list(_DEFAULT)
     checks = begin_checks(master, socket)
     checks.sources(chosen)
