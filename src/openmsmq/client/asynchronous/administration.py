@@ -1,4 +1,4 @@
-"""What concerns a queue manager itself: its state, rights, outgoing queues and definitions."""
+"""Calls for the queue manager itself: its state, rights, outgoing queues and definitions."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -23,11 +23,11 @@ class Administration:
         return self._driver.backend.management
 
     async def status(self) -> Info:
-        """State, identity, endpoints and totals of the queue manager."""
+        """Return state, identity, endpoints and totals of the queue manager."""
         return await self._driver.call(self._management.status)
 
     async def registered_certificates(self) -> list[Info]:
-        """The certificates that the directory has of this user."""
+        """Return the certificates of this user in the directory."""
         return await self._driver.call(self._management.certificates)
 
     async def register_certificate(self, certificate: bytes) -> list[Info]:
@@ -37,12 +37,12 @@ class Administration:
             certificate: DER.
 
         Returns:
-            All certificates that the directory has of this user.
+            All certificates of this user in the directory.
         """
         return await self._driver.call(self._management.certificates, add=certificate)
 
     async def unregister_certificate(self, digest: bytes) -> list[Info]:
-        """Take a certificate of this user out of the directory; return those that are left.
+        """Remove a certificate of this user from the directory; return the remaining ones.
 
         Args:
             digest: the MD5 of the certificate.
@@ -50,39 +50,39 @@ class Administration:
         return await self._driver.call(self._management.certificates, remove=digest)
 
     async def machine_rights(self) -> list[Info]:
-        """Who may do what with the queue manager itself."""
+        """Return the permissions of the queue manager itself."""
         return await self._driver.call(self._management.machine_rights)
 
     async def grant_machine(
         self, principal: str, rights: Iterable[str], *, deny: bool = False
     ) -> list[Info]:
-        """Let a principal do something with the queue manager itself, or forbid it.
+        """Grant or deny rights on the queue manager itself to a principal.
 
         Args:
             principal: `user:NAME`, `group:NAME`, `everyone`, `anonymous` or a SID.
             rights: such as "create-queue", "peek-deadletter", "set-properties", "full".
-            deny: forbid it, whatever else allows it.
+            deny: deny the rights, even if another entry allows them.
 
         Returns:
-            What is in force now.
+            The permissions in force.
         """
         return await self._driver.call(
             self._management.grant_machine, principal, rights, deny=deny, revoke=False
         )
 
     async def revoke_machine(self, principal: str, rights: Iterable[str]) -> list[Info]:
-        """Take rights away that were granted or denied before; return what is in force."""
+        """Remove rights that were granted or denied; return the permissions in force."""
         return await self._driver.call(
             self._management.grant_machine, principal, rights, deny=False, revoke=True
         )
 
     async def explain_access(self, path: str, principal: str) -> list[Info]:
-        """What a principal may do with a queue, right by right, and why.
+        """Explain each right of a principal on a queue.
 
         Args:
             path: of the queue; empty for the queue manager itself.
             principal: `user:NAME`, `group:NAME`, `account:NAME`, `everyone` or a SID; groups of a
-                user count.
+                user are included.
 
         Returns:
             For each right `right`, `allowed` and `reason`.
@@ -93,37 +93,37 @@ class Administration:
         return await self._driver.call(self._management.explain_access, path, principal)
 
     async def take_offline(self) -> None:
-        """Stop talking to other queue managers, until `bring_online` or a restart.
+        """Stop all traffic with other queue managers, until `bring_online` or a restart.
 
-        What is sent to them waits here; local queues work as before.
+        Messages to them wait here; local queues work as before.
         """
         await self._driver.call(self._management.set_online, online=False)
 
     async def bring_online(self) -> None:
-        """Talk to other queue managers again."""
+        """Resume the traffic with other queue managers."""
         await self._driver.call(self._management.set_online, online=True)
 
     async def sessions(self) -> list[Info]:
-        """Sessions with other queue managers."""
+        """Return the sessions with other queue managers."""
         return await self._driver.call(self._management.session_infos().whole)
 
     async def clients(self) -> list[Info]:
-        """Clients of the queue manager, your own or all, with what they hold."""
+        """Return the clients of the queue manager, your own or all, with what they hold."""
         return await self._driver.call(self._management.client_infos().whole)
 
     async def transactions(self) -> list[Info]:
-        """Open transactions: state, age, holder and messages in them."""
+        """Return open transactions: state, age, holder and messages in them."""
         return await self._driver.call(self._management.transaction_infos().whole)
 
     async def resolve_transaction(
         self, identifier: str, *, commit: bool, dry_run: bool = False
     ) -> None:
-        """End a transaction in doubt by hand; what its coordinator decided may be the opposite.
+        """End a transaction in doubt by hand; its coordinator may have decided otherwise.
 
         Args:
-            identifier: as `transactions` has it.
-            commit: let everything in it take effect here, or else nothing.
-            dry_run: only make the checks.
+            identifier: from `transactions`.
+            commit: commit it here, else abort it.
+            dry_run: make the checks and change nothing.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, it is not in doubt.
@@ -133,7 +133,7 @@ class Administration:
         )
 
     async def sample(self, since: int = 0) -> list[Info]:
-        """Counts of everything in packed columns; of queues only what changed.
+        """Return all counts in packed columns; of queues only the changes.
 
         Args:
             since: `number` of the first part of an earlier sample over this connection; 0 for
@@ -145,7 +145,7 @@ class Administration:
         return await self._driver.call(self._management.sample(since).whole)
 
     async def reload(self) -> Info:
-        """Let the queue manager read tokens, certificates, quotas and its log level again.
+        """Make the queue manager reload tokens, certificates, quotas and its log level.
 
         Returns:
             `reloaded`, the keys, and `failed`, the reasons by key.
@@ -156,28 +156,29 @@ class Administration:
         return await self._driver.call(self._management.reload)
 
     async def hang_up(self, protocol: str, number: int) -> None:
-        """End a session with another queue manager, or a client, as `sessions` and `clients` list.
+        """End a session with another queue manager, or a client, listed by `sessions` or `clients`.
 
-        What a client holds goes back in place; a session that is needed is opened again.
+        Locked messages of a client go back to their place; a session that is needed is opened
+        again.
 
         Raises:
-            QueueError: there is none, or you are not an administrator of the queue manager.
+            QueueError: it does not exist, or you are not an administrator of the queue manager.
         """
         await self._driver.call(self._management.hang_up, protocol, number)
 
     async def readers(self, path: str) -> list[Info]:
-        """Who has a queue open, what they have locked, and which of their reads wait."""
+        """Return the readers of a queue, their locked messages and waiting reads."""
         return await self._driver.call(self._management.reader_infos(path).whole)
 
     async def events(self, after: int = -1) -> Info:
-        """What happened after an event: at once, or as soon as something happens.
+        """Return the events after an event: at once, or as soon as there is one.
 
         Args:
-            after: `last` of the answer before; -1 begins with the oldest that is known.
+            after: `last` of the previous answer; -1 begins with the oldest event.
 
         Returns:
             `events`, each with number, time, kind, queue, detail and count; `last`; `left_out`,
-            how many events are not known any more.
+            the number of events that are no longer kept.
 
         Raises:
             AccessDenied: you are not an administrator of the queue manager.
@@ -185,27 +186,27 @@ class Administration:
         return await self._driver.call(self._management.events, after)
 
     async def outgoing(self) -> list[Info]:
-        """Outgoing queues: destination, state, what waits and why."""
+        """Return the outgoing queues: destination, state, waiting messages and the reason."""
         return await self._driver.call(self._management.outgoing_infos().whole)
 
     async def pause_outgoing(self, destination: str) -> Info:
-        """Keep an outgoing queue from sending."""
+        """Pause an outgoing queue."""
         return await self._driver.call(self._management.hold_outgoing, destination, pause=True)
 
     async def resume_outgoing(self, destination: str) -> Info:
-        """Let a paused outgoing queue send again."""
+        """Resume a paused outgoing queue."""
         return await self._driver.call(self._management.hold_outgoing, destination, pause=False)
 
     async def outgoing_info(self, destination: str) -> Info:
-        """One outgoing queue: its state, how many messages wait, and why."""
+        """Return one outgoing queue: its state, the number of waiting messages, and the reason."""
         return await self._driver.call(self._management.outgoing_info, destination)
 
     async def route(self, destination: str) -> Info:
-        """The way that a message to a destination would take, and why; nothing is sent."""
+        """Explain the route of a message to a destination, without sending one."""
         return await self._driver.call(self._management.route, destination)
 
     async def delete_outgoing(self, destination: str) -> None:
-        """Forget an outgoing queue that is empty.
+        """Delete an empty outgoing queue.
 
         Raises:
             QueueError: MQ_ERROR_ILLEGAL_OPERATION if it holds messages.
@@ -213,16 +214,16 @@ class Administration:
         await self._driver.call(self._management.delete_outgoing, destination)
 
     async def redirections(self) -> list[Info]:
-        """Where messages over HTTP go instead: kind, URL, and the URL that is used."""
+        """Return the redirections of messages over HTTP: kind, URL, and the URL to use instead."""
         return await self._driver.call(self._management.redirections)
 
     async def add_redirection(self, kind: str, url: str, to: str = "") -> Info:
-        """Redirect messages over HTTP, or receipts of their streams.
+        """Redirect messages over HTTP, or their stream receipts.
 
         Args:
             kind: `inbound`, `outbound`, `exception` (to outbound), `receipts` or `forward`.
-            url: of the queue that is named; a `*` at its end stands for any rest.
-            to: the URL that is used instead; empty for `exception` and `forward`.
+            url: of the queue; a `*` at its end stands for any text.
+            to: the URL to use instead; empty for `exception` and `forward`.
 
         Raises:
             QueueError: MQ_ERROR_INVALID_PARAMETER.
@@ -230,16 +231,16 @@ class Administration:
         return await self._driver.call(self._management.add_redirection, kind, url, to)
 
     async def remove_redirection(self, kind: str, url: str) -> None:
-        """Redirect something no longer.
+        """Remove a redirection.
 
         Raises:
-            QueueError: MQ_ERROR_INVALID_PARAMETER if it is not redirected.
+            QueueError: MQ_ERROR_INVALID_PARAMETER if there is no such redirection.
         """
         await self._driver.call(self._management.remove_redirection, kind, url)
 
     async def export_definitions(self) -> Definitions:
-        """Queues with their permissions, rights of the queue manager, paused outgoing queues and
-        redirections; `openmsmq.wire.definitions` writes them as TOML or JSON.
+        """Return queues and their permissions, those of the queue manager, paused outgoing queues
+        and redirections; `openmsmq.wire.definitions` writes them as TOML or JSON.
 
         Raises:
             AccessDenied: you may not see all of it.
@@ -256,18 +257,18 @@ class Administration:
         force: bool = False,
         recreate: bool = False,
     ) -> list[Info]:
-        """Make things as definitions say, all of it at once or nothing.
+        """Apply definitions: make all changes, or none.
 
         Args:
             definitions: see `openmsmq.wire.definitions.read_definitions`.
             dry_run: make every check and change nothing.
-            prune: delete queues that are not listed and hold no message.
-            force: with `prune`, delete those that hold messages, too.
-            recreate: replace an empty queue where what differs cannot be changed.
+            prune: delete empty queues that are not listed.
+            force: with `prune`, also delete queues with messages.
+            recreate: replace an empty queue if the difference cannot be changed.
 
         Returns:
-            What is changed, or would be; what is `unlisted` stays, and `missing` is what a file
-            cannot bring.
+            The changes that are made, or would be made; `unlisted` queues stay, and `missing`
+            objects cannot be created from a file.
 
         Raises:
             QueueError: a definition is wrong or not allowed; its text begins with the place.
@@ -282,13 +283,13 @@ class Administration:
         )
 
     async def compare_definitions(self, definitions: Definitions) -> list[Info]:
-        """What differs from definitions; nothing is changed.
+        """Return the differences from definitions, without changing anything.
 
-        A queue that would have to be replaced differs as well, whether it is empty or not.
+        A queue that would have to be replaced differs, even if it is not empty.
 
         Returns:
-            What would be changed; what is `unlisted` would stay, and `missing` is what a file
-            cannot bring.
+            The changes that would be made; `unlisted` queues would stay, and `missing` objects
+            cannot be created from a file.
 
         Raises:
             QueueError: a definition is wrong or not allowed; its text begins with the place.
@@ -296,12 +297,12 @@ class Administration:
         return await self._driver.call(self._management.compare_definitions, definitions)
 
     async def machine_keys(self) -> list[Info]:
-        """The keys that the queue manager decrypts with: current and replaced ones."""
+        """Return the keys with which the queue manager decrypts: current and replaced ones."""
         keys: list[Info] = await self._driver.call(self._management.machine_keys, "list")
         return keys
 
     async def rotate_machine_keys(self) -> list[Info]:
-        """Give the queue manager new keys and publish them; older ones decrypt for a while.
+        """Create and publish new keys of the queue manager; older ones decrypt for a while.
 
         Returns:
             All keys that decrypt.
@@ -310,25 +311,25 @@ class Administration:
         return keys
 
     async def export_machine_keys(self) -> Info:
-        """The public keys of the queue manager, to be imported by others."""
+        """Return the public keys of the queue manager, to be imported by others."""
         keys: Info = await self._driver.call(self._management.machine_keys, "export")
         return keys
 
     async def import_machine_keys(self, guid: str, name: str, keys: bytes) -> Info:
-        """Let this queue manager's directory know the public keys of another one.
+        """Add the public keys of another queue manager to the directory of this one.
 
         Args:
             guid: of the other queue manager.
             name: of its computer.
-            keys: as `export_machine_keys` has them there.
+            keys: from `export_machine_keys` there.
 
         Raises:
-            QueueError: there is no directory, or these are no keys.
+            QueueError: there is no directory, or the keys are invalid.
         """
         return await self._driver.call(self._management.import_machine_keys, guid, name, keys)
 
     async def message_history(self, message_id: str) -> Info:
-        """What happened to a message (`{guid}\\ordinal`), as far as the queue manager has noted it.
+        """Return the recorded events of a message (`{guid}\\ordinal`).
 
         Returns:
             `kept`: whether a history is kept; `since`: the time of its oldest record, or None;
@@ -336,43 +337,46 @@ class Administration:
 
         Raises:
             QueueError: the caller may not see dead letters.
-            ValueError: it is no id.
+            ValueError: the id is invalid.
         """
         identifier = correlation_bytes(message_id)
         return await self._driver.call(self._management.trace, identifier)
 
     async def backup(self, file: str | Path) -> Info:
-        """Copy the store to a file on the queue manager's machine while it runs."""
+        """Copy the store of the running queue manager to a file on its machine."""
         return await self._driver.call(self._management.backup, str(file))
 
     async def delayed(self, queue: str = "") -> list[Info]:
-        """The messages that wait for their time, of one queue or of all; see `Queue.send`.
+        """Return the delayed messages of one queue or of all; see `Queue.send`.
 
         Args:
-            queue: its path name or format name; those for other machines wait here, too.
+            queue: path name or format name of the destination; may be on another machine.
         """
         return await self._driver.call(self._management.delayed_infos(queue).whole)
 
     async def deliver_delayed(self, queue: str, lookup_ids: Sequence[int] | None = None) -> int:
-        """Let delayed messages appear now; return how many.
+        """Deliver delayed messages now; return their count.
 
         Args:
-            lookup_ids: as `delayed` shows them; None for all of the queue.
+            lookup_ids: from `delayed`; None for all of the queue.
 
         Raises:
-            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one is not there; then none appears.
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one does not exist; then none is delivered.
         """
         return await self._driver.call(self._management.decide, queue, "deliver", lookup_ids)
 
     async def cancel_delayed(self, queue: str, lookup_ids: Sequence[int] | None = None) -> int:
-        """Never deliver delayed messages; return how many. See `deliver_delayed`."""
+        """Remove delayed messages without delivering them; return their count.
+
+        The arguments are those of `deliver_delayed`.
+        """
         return await self._driver.call(self._management.decide, queue, "cancel", lookup_ids)
 
     async def release_held(self, queue: str, lookup_ids: Sequence[int] | None = None) -> int:
-        """Let readers have poison messages again that a queue holds; return how many.
+        """Release poison messages that a queue holds to its readers; return their count.
 
         Args:
-            lookup_ids: of some of them; None for all.
+            lookup_ids: which messages; None for all.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one is not held; then none is released.

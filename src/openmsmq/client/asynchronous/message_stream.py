@@ -17,10 +17,10 @@ REMOVE_SECONDS: Final = 0.05
 
 
 class MessageStream:
-    """The messages of a queue as they come; made by `Queue.messages`.
+    """The messages of a queue as they arrive; returned by `Queue.messages`.
 
     In an `async with` statement an exception puts the current message back in place. Without one,
-    leaving the loop means that the current message was taken.
+    leaving the loop removes the current message.
     The event loop then ends the stream when it gets to it.
     """
 
@@ -51,9 +51,9 @@ class MessageStream:
             await self.close()
 
     def ack(self, message: ReceivedMessage) -> None:
-        """Remove a message of the loop for good, and go on with the loop.
+        """Remove a message of the loop, and continue with the loop.
 
-        It is under way when this returns, and final after `QueueManager.flush()`.
+        The removal is sent when this returns, and final after `QueueManager.flush()`.
 
         Raises:
             ValueError: it was removed or put back before, or the connection was lost.
@@ -61,7 +61,7 @@ class MessageStream:
         self._settle(message, taken=True)
 
     def nack(self, message: ReceivedMessage) -> None:
-        """Put a message of the loop back in place, and go on with the loop, which may get it again.
+        """Put a message of the loop back in place; the loop continues and may receive it again.
 
         Raises:
             ValueError: it was removed or put back before, or the connection was lost.
@@ -73,14 +73,14 @@ class MessageStream:
         self._driver.flush_data()
 
     async def close(self) -> None:
-        """End the loop: what was not taken is back in place, what was taken is removed."""
+        """End the loop: received messages are removed, the others go back in place."""
         await self._messages.aclose()
 
 
 async def take(
     driver: Driver, ahead: Prefetch, timeout: float | None
 ) -> AsyncGenerator[ReceivedMessage, None]:
-    """The messages one by one; each counts as taken when the next one is asked for."""
+    """Yield the messages one by one; each is received when the next one is requested."""
     clock = time.monotonic
     try:
         while True:

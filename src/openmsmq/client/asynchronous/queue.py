@@ -31,11 +31,11 @@ from .transaction import Transaction
 
 
 class Queue:
-    """One queue; opened when it is first used for something.
+    """A queue; opened on its first use.
 
-    Outside transactions a message that was received is removed as soon as it is here: the removal
-    is under way when `receive` returns and final after `QueueManager.flush()`. Until then the loss
-    of the queue manager puts the message back, so it may come twice but is never lost.
+    Outside transactions a received message is removed at once: the removal is sent when `receive`
+    returns and final after `QueueManager.flush()`. Until then a lost connection puts the message
+    back, so it may be received twice but is never lost.
     """
 
     def __init__(self, driver: Driver, logic: QueueLogic) -> None:
@@ -59,20 +59,20 @@ class Queue:
 
     @property
     def name(self) -> str:
-        """The name that it was opened by."""
+        """The name with which it was opened."""
         return self._logic.name
 
     # blocking: @property
     async def format_name(self) -> str:
-        """The format name that the queue manager knows it by."""
+        """The format name of the queue in the queue manager."""
         return await self._driver.call(self._logic.format_name)
 
     async def info(self) -> Info:
-        """Properties, counts and permissions of the queue."""
+        """Return properties, counts and permissions of the queue."""
         return await self._driver.call(self._logic.info)
 
     async def count(self) -> int:
-        """How many messages are in the queue, locked ones included."""
+        """Return the number of messages in the queue, including locked ones."""
         return await self._driver.call(self._logic.count)
 
     # blocking: def __len__(self) -> int:
@@ -83,7 +83,7 @@ class Queue:
     # blocking:     return True
 
     async def close(self) -> None:
-        """Close the queue; what was read and not removed goes back in place."""
+        """Close the queue; messages that were read and not removed go back in place."""
         await self._driver.call(self._logic.close)
 
     # Sending
@@ -96,22 +96,23 @@ class Queue:
         delay: float | timedelta | None = None,
         deliver_at: float | datetime | None = None,
     ) -> None:
-        """Send one message; text or bytes are the body of one.
+        """Send one message; text or bytes are sent as its body.
 
-        In a transaction and for express messages this returns at once: messages leave together
-        within milliseconds, and a refusal is raised by a later call, at the latest by `commit`,
-        `flush` or `close`. Until then messages that are sent after it are refused, too; `refused`
-        of the error is how many of the express messages sent last that were. Other sends return
-        when the message is on disk.
+        In a transaction and for express messages this returns at once: messages are sent together
+        within milliseconds, and a later call raises a refusal, at the latest `commit`, `flush` or
+        `close`. Until then the following messages are refused as well; `refused` of the error
+        counts the express messages that were sent last and refused. Other sends return when the
+        message is on disk.
 
         Args:
-            transaction: from `QueueManager.transaction()`, or "single" for one of its own.
-            delay: seconds or a timedelta after which the message appears, up to 366 days.
-            deliver_at: when it appears instead: a datetime with time zone, or seconds since 1970.
+            transaction: from `QueueManager.transaction()`, or "single" for a separate one.
+            delay: seconds or a timedelta after which the message is delivered, up to 366 days.
+            deliver_at: time of its delivery instead: a datetime with time zone, or seconds since
+                1970.
 
         Raises:
-            ValueError: a property of the message does not fit; the text names it.
-            TypeError: an argument or a property has another type; the text names it.
+            ValueError: a property of the message is invalid; the text names it.
+            TypeError: an argument or a property has the wrong type; the text names it.
         """
         if type(message) is not Message:
             message = message_of(message)
@@ -148,17 +149,17 @@ class Queue:
         messages: Iterable[Message | str | bytes] | AsyncIterable[Message | str | bytes],
         transaction: Transaction | str | None = None,
     ) -> int:
-        """Send many messages with many on their way; return how many, when all are accepted.
+        """Send many messages, pipelined; return their count when all are accepted.
 
-        Messages are accepted in their order up to the first that is refused, for which there is no
-        room in a quota, for example. In a transaction it is all of them or none; in one of
-        `QueueManager.transaction()` the commit says whether they were accepted.
+        Messages are accepted in order up to the first that is refused, for example because a quota
+        is exhausted. In a transaction all of them are accepted, or none; in one of
+        `QueueManager.transaction()` the commit reports a refusal.
 
         Args:
-            transaction: with "single" all of them are one transaction.
+            transaction: with "single" all of them form one transaction.
 
         Raises:
-            QueueError: one was refused; `accepted` is how many before it are in the queue.
+            QueueError: one was refused; `accepted` messages before it are in the queue.
         """
         number = transaction_number(transaction, self._logic.backend)
         if number != SINGLE:
@@ -170,9 +171,9 @@ class Queue:
     async def send_packets(
         self, packets: Iterable[bytes], transaction: Transaction | None = None
     ) -> int:
-        """Send packets that the caller has built; return how many, when all are accepted.
+        """Send packets that the caller has built; return their count when all are accepted.
 
-        In a transaction the commit says whether all were accepted.
+        In a transaction the commit reports a refusal.
 
         Raises:
             QueueError: as for `send_many`.
@@ -181,11 +182,11 @@ class Queue:
         return await self._driver.call(self._logic.send_packets, packets, number)
 
     async def packet_builder(self, *, transactional: bool) -> PacketBuilder:
-        """What makes packets for this queue, for `send_packets` and `Producer.stage_packets`."""
+        """Return a builder of packets, for `send_packets` and `Producer.stage_packets`."""
         return await self._driver.call(self._logic.packet_builder, transactional=transactional)
 
     async def is_transactional(self) -> bool | None:
-        """Whether it takes transactional messages; None when only another machine knows."""
+        """Whether the queue is transactional; None if only another machine knows."""
         return await self._driver.call(self._logic.is_transactional)
 
     # Reading
@@ -203,7 +204,7 @@ class Queue:
     async def receive(
         self, timeout: float | timedelta | None = None, transaction: Transaction | None = None
     ) -> ReceivedMessage:
-        """Take the first message, waiting for it if need be.
+        """Receive the first message, and wait for it if there is none.
 
         Args:
             timeout: seconds or a timedelta to wait; None for ever.
@@ -223,7 +224,7 @@ class Queue:
         timeout: float | timedelta | None = None,
         transaction: Transaction | None = None,
     ) -> list[ReceivedMessage]:
-        """Take up to `count` messages: waits for the first one only, may return none."""
+        """Receive up to `count` messages; wait for the first one only. The list may be empty."""
         limit = seconds("timeout", timeout)
         if transaction is not None:
             number = await self._number_in(transaction)
@@ -231,7 +232,7 @@ class Queue:
         return await self._driver.call_waiting(limit, self._logic.receive_many, count, 0)
 
     async def peek(self, timeout: float | timedelta | None = None) -> ReceivedMessage:
-        """Look at the first message without taking it.
+        """Read the first message without removing it.
 
         Raises:
             ReceiveTimeout: none came in that time.
@@ -241,7 +242,7 @@ class Queue:
     async def peek_by_lookup_id(
         self, lookup_id: int, relation: Relation = "current"
     ) -> ReceivedMessage:
-        """Look at a message by its lookup id, or at the one before or after it.
+        """Read a message by its lookup id, or the one before or after it.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
@@ -254,7 +255,7 @@ class Queue:
         relation: Relation = "current",
         transaction: Transaction | None = None,
     ) -> ReceivedMessage:
-        """Take a message by its lookup id, or the one before or after it.
+        """Receive a message by its lookup id, or the one before or after it.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
@@ -265,13 +266,13 @@ class Queue:
         )
 
     async def peek_by_id(self, message_id: str) -> ReceivedMessage:
-        """Look at the message with an id (`{guid}\\ordinal`).
+        """Read the message with an id (`{guid}\\ordinal`).
 
-        The queue manager looks through the queue, in steps that others need not wait for.
+        The queue manager searches the queue in steps, without blocking others.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
-            ValueError: it is no id.
+            ValueError: the id is invalid.
         """
         identifier = correlation_bytes(message_id)
         return await self._driver.call(
@@ -281,11 +282,11 @@ class Queue:
     async def receive_by_id(
         self, message_id: str, transaction: Transaction | None = None
     ) -> ReceivedMessage:
-        """Take the message with an id (`{guid}\\ordinal`).
+        """Receive the message with an id (`{guid}\\ordinal`).
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
-            ValueError: it is no id.
+            ValueError: the id is invalid.
         """
         identifier = correlation_bytes(message_id)
         number = await self._number_in(transaction)
@@ -294,11 +295,11 @@ class Queue:
         )
 
     async def peek_by_correlation_id(self, correlation_id: str) -> ReceivedMessage:
-        """Look at the first message with a correlation id, such as an answer to a request.
+        """Read the first message with a correlation id, such as an answer to a request.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
-            ValueError: it is no id.
+            ValueError: the id is invalid.
         """
         identifier = correlation_bytes(correlation_id)
         return await self._driver.call(
@@ -308,11 +309,11 @@ class Queue:
     async def receive_by_correlation_id(
         self, correlation_id: str, transaction: Transaction | None = None
     ) -> ReceivedMessage:
-        """Take the first message with a correlation id, such as the answer to a request.
+        """Receive the first message with a correlation id, such as the answer to a request.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
-            ValueError: it is no id.
+            ValueError: the id is invalid.
         """
         identifier = correlation_bytes(correlation_id)
         number = await self._number_in(transaction)
@@ -326,7 +327,7 @@ class Queue:
     ) -> AsyncIterator[ReceivedMessage]:
         """Lock a message by its lookup id, or the one before or after it, for `async with`.
 
-        At the end it is removed; an exception puts it back in place.
+        It is removed at the end; an exception puts it back in place.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
@@ -343,10 +344,10 @@ class Queue:
     async def cursor(
         self, timeout: float | timedelta | None = 0.0
     ) -> AsyncIterator[ReceivedMessage]:
-        """Look at every message in queue order without taking any.
+        """Read every message in the order of the queue without removing any.
 
         Args:
-            timeout: seconds or a timedelta to wait for another one at the end; None for ever.
+            timeout: seconds or a timedelta to wait for a further message at the end; None for ever.
         """
         limit = seconds("timeout", timeout)
         cursor = CursorLogic(self._logic)
@@ -359,7 +360,7 @@ class Queue:
             self._driver.step(cursor.close)
 
     def __aiter__(self) -> AsyncIterator[ReceivedMessage]:
-        """Take every message, for ever; see `messages`."""
+        """Receive every message, for ever; see `messages`."""
         return aiter(self.messages())
 
     def messages(
@@ -369,17 +370,17 @@ class Queue:
         *,
         manual: bool = False,
     ) -> MessageStream:
-        """Take messages one after the other, fetched ahead many at a time.
+        """Receive messages one after the other, prefetched in blocks.
 
-        What was fetched ahead stays locked in the queue. A message is removed for good once the
-        caller asks for the next one or ends the loop, and goes back in place if it dies before.
+        Prefetched messages stay locked in the queue. A message is removed when the caller requests
+        the next one or ends the loop, and goes back in place if the caller dies before.
         In an `async with` statement an exception puts the current message back as well.
 
         Args:
             timeout: end when no message came for so long; None waits for ever.
-            prefetch: how many messages may be locked for this loop at most, about.
-            manual: remove a message only when `MessageStream.ack` is called for it; those for which
-                it was not called are back in place when the loop ends.
+            prefetch: approximate maximum number of messages that are locked for this loop.
+            manual: remove a message only when `MessageStream.ack` is called for it; the others go
+                back in place when the loop ends.
         """
         limit = seconds("timeout", timeout)
         return MessageStream(self._driver, Prefetch(self._logic, prefetch, manual=manual), limit)
@@ -393,17 +394,17 @@ class Queue:
         cycles: int = 2,
         timeout: float | timedelta | None = None,
     ) -> Processing:
-        """Work through a transactional queue; messages that fail are tried again, then set aside.
+        """Process a transactional queue; messages that fail are tried again, then set aside.
 
-        Each message is received in a transaction of its own, which commits when the loop asks for
-        the next. If the loop ends otherwise, or the program dies, the message goes back and counts
-        as failed. One that failed more than `retries` times in a row rests in the subqueue `retry`;
-        after `cycles` rests it is moved to `poison`. If the queue has a policy of its own
-        (`receive_error_handling`), that counts instead.
+        Each message is received in its own transaction, which commits when the loop requests the
+        next one. If the loop ends otherwise, or the program dies, the message goes back in place
+        and counts as failed. After more than `retries` failures in a row it waits in the subqueue
+        `retry`; after `cycles` such waits it is moved to `poison`. A policy of the queue itself
+        (`receive_error_handling`) applies instead of these arguments.
 
         Args:
-            delay: seconds or a timedelta of a rest.
-            poison: a subqueue of this queue, or its whole name.
+            delay: seconds or a timedelta of each wait.
+            poison: a subqueue of this queue, or its full name.
             timeout: end when no message came for so long; None waits for ever.
 
         Raises:
@@ -425,7 +426,7 @@ class Queue:
     # Managing
 
     async def purge(self, progress: Progress | None = None, *, upto: int | None = None) -> int:
-        """Delete every message that is there now; return how many.
+        """Delete all present messages; return their count.
 
         Args:
             progress: called with the count so far after each step.
@@ -434,30 +435,29 @@ class Queue:
         return await self._driver.call(self._logic.purge, progress, upto)
 
     async def purge_messages(self, lookup_ids: Sequence[int]) -> list[int]:
-        """Purge messages by lookup id; return the lookup ids of those that were there."""
+        """Purge messages by lookup id; return the lookup ids of those that existed."""
         return await self._driver.call(self._logic.purge_messages, lookup_ids)
 
     async def hold_many(self, lookup_ids: Sequence[int]) -> HeldMessages:
-        """Lock those messages with these lookup ids that are there and free, 10,000 at most.
+        """Lock messages by lookup id, if they exist and are free; 10,000 at most.
 
         They stay locked until `release_many`, or until `Producer.commit` removes them.
         """
         return await self._driver.call(self._logic.hold_many, lookup_ids)
 
     async def release_many(self, held: HeldMessages, *, remove: bool = False) -> None:
-        """Put messages that were held back in place, or remove them for good."""
+        """Put held messages back in place, or remove them."""
         await self._driver.call(self._logic.release_many, held, taken=remove)
 
     async def reject(self, lookup_ids: Sequence[int], transaction: Transaction) -> None:
-        """Have messages that a transaction received leave as rejected when it commits.
+        """Reject messages that a transaction received, when it commits.
 
-        Their senders get the acknowledgment MQMSG_CLASS_NACK_RECEIVE_REJECTED if they asked for
-        one, and the messages a place in the dead-letter queue if they want that. An abort puts
-        them back like all others.
+        Their senders get the acknowledgment MQMSG_CLASS_NACK_RECEIVE_REJECTED, and the messages go
+        to the dead-letter queue, if their properties request it. An abort puts them back in place.
 
         Args:
             lookup_ids: which messages.
-            transaction: the one that received them, over this connection.
+            transaction: the one that received them, on this connection.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND or MQ_ERROR_TRANSACTION_USAGE, the transaction
@@ -476,19 +476,19 @@ class Queue:
         progress: Progress | None = None,
         dry_run: bool = False,
     ) -> int:
-        """Move messages to a subqueue, or back, or out of a dead-letter queue; return how many.
+        """Move messages to or from a subqueue, or out of a dead-letter queue; return their count.
 
         Args:
             target: the queue or subqueue to move to; `;name` is a subqueue of this queue.
             lookup_ids: which messages; without them the first `count`, or all.
-            transaction: the move takes effect with it. A message that it has received may be
-                moved, too: the move then takes the place of the receive.
+            transaction: the move takes effect with it. For a message that it has received, the move
+                replaces the receive.
             progress: called with the count so far after each step.
-            dry_run: make the checks and move none; without lookup ids up to 1,000 are looked at.
+            dry_run: make the checks and move none; without lookup ids up to 1,000 are checked.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, or MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION
-                when another transaction or reader has it; then none of them moves.
+                when another transaction or reader has it; then none is moved.
         """
         to = self._logic.move_target(target)
         number = await self._number_in(transaction)
@@ -516,7 +516,7 @@ class Queue:
         Args:
             target: as for `move`. With `message_class` it may be a dead-letter queue.
             lookup_ids: which messages, 1,000 at most.
-            message_class: why they are dead letters, to undo that they were sent again.
+            message_class: their class as dead letters, to undo a retry.
 
         Raises:
             QueueError: as for `move`.

@@ -1,5 +1,5 @@
 # Written by `python -m tools.facade` from asynchronous/processing.py; change that, not this.
-"""Working through a queue with retries: the blocking client."""
+"""Processing a queue with retries: the blocking client."""
 
 import contextlib
 import time
@@ -24,13 +24,13 @@ LOOK_SECONDS: Final = 1.0
 
 
 class Retries(NamedTuple):
-    """What becomes of messages that fail, where the queue itself has no policy.
+    """The policy for messages that fail, if the queue itself has none.
 
     Attributes:
-        retries: how often a message is tried again at once.
-        delay: seconds that it then rests in the subqueue `retry`.
-        cycles: how often it comes back from there.
-        poison: the subqueue that it ends in.
+        retries: number of immediate retries of a message.
+        delay: seconds that it then stays in the subqueue `retry`.
+        cycles: number of returns from there.
+        poison: the subqueue to which it is moved finally.
     """
 
     retries: int
@@ -40,7 +40,7 @@ class Retries(NamedTuple):
 
 
 class Processing:
-    """The messages of a queue, each in a transaction of its own; made by `Queue.process`.
+    """The messages of a queue, each in its own transaction; returned by `Queue.process`.
 
     The transaction commits when the loop asks for the next message. If the loop ends otherwise it
     is aborted, and the message is tried again; in a `with` statement it commits unless an
@@ -75,12 +75,12 @@ class Processing:
             self.close()
 
     def close(self) -> None:
-        """End the loop: a message that is being worked on goes back and is tried again."""
+        """End the loop: the current message goes back in place and is tried again."""
         self._messages.close()
 
     @property
     def transaction(self) -> Transaction:
-        """The transaction of the current message, for what is to take effect with it.
+        """The transaction of the current message, for further operations in it.
 
         Raises:
             ValueError: there is no current message.

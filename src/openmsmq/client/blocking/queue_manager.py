@@ -55,29 +55,27 @@ def connect(
         address: path of its Unix socket, or `host:port` for TLS, or `msmq://host[:port]` to read
             queues of any MSMQ server over RPC; without one, $OPENMSMQ_SOCKET, else the socket in
             the default data directory.
-        token: says who you are over TCP; without one, what is in the file $OPENMSMQ_TOKEN_FILE.
+        token: your token over TCP; without one, the contents of the file $OPENMSMQ_TOKEN_FILE.
         ca_file: certificates to trust over TCP instead of the system's, or of those in
             $OPENMSMQ_CA_FILE.
-        user, password: who reads over RPC, for `msmq://` and for queues of other machines; without
-            them, $OPENMSMQ_RPC_USER and what is in the file $OPENMSMQ_RPC_PASSWORD_FILE; without
-            these, too, the user's Kerberos ticket, or Anonymous Logon without one.
+        user, password: logon over RPC, for `msmq://` and for queues of other machines; else
+            $OPENMSMQ_RPC_USER and the contents of the file $OPENMSMQ_RPC_PASSWORD_FILE; else the
+            Kerberos ticket of the user, else Anonymous Logon.
         auth: over RPC: `kerberos`, `ntlm`, or `none` for Anonymous Logon.
         level: over RPC: `connect`, `packet`, `integrity` or `privacy`, the default.
-        rebind: over RPC: ask the server for its port and connect again to that, as old servers
-            want it.
-        timeout: seconds or a timedelta to wait for an answer of somebody who listens there; None
-            for ever.
+        rebind: over RPC: ask the server for its port and connect to that, as old servers require.
+        timeout: seconds or a timedelta to wait for an answer of the listening peer; None for ever.
         wait: seconds or a timedelta to wait for the queue manager to start, if it does not listen
-            there yet; None for ever.
-        reconnect: when the queue manager is lost, calls that wait for messages wait for it to come
-            back and go on, and other calls try to connect once. A call that was under way and does
-            not only read raises `ConnectionLost`, because it may have taken effect.
-        act_for: the principal whose rights count on this connection, such as `user:ada`; only an
-            administrator of the queue manager may name one.
+            yet; None for ever.
+        reconnect: after a lost connection, calls that wait for messages wait until the queue
+            manager is back and continue, and other calls try to connect once. A call in progress
+            that does not only read raises `ConnectionLost`, because it may have taken effect.
+        act_for: the principal whose rights apply on this connection, such as `user:ada`; only for
+            administrators of the queue manager.
 
     Raises:
-        ConnectionLost: no queue manager answers there, or not yet; the text says what to do.
-        ConfigError: the arguments do not fit together.
+        ConnectionLost: no queue manager answers, or not yet; the text has the remedy.
+        ConfigError: the arguments contradict each other.
     """
     logon = Logon(user, password, auth, level, rebind)
     server_address = find_address(address, token=token, ca_file=ca_file, logon=logon)
@@ -96,8 +94,8 @@ def connect(
 class QueueManager(Administration):
     """A connection to a queue manager. Close it, or use it in a `with` statement.
 
-    Threads may share it. Its calls raise `QueueError` for what the queue manager
-    refuses and `ConnectionLost` when the connection is lost.
+    Threads may share it. Its calls raise `QueueError` if the queue manager
+    refuses a request, and `ConnectionLost` if the connection is lost.
     """
 
     def __init__(self, driver: Driver, others: OtherMachines) -> None:
@@ -123,29 +121,29 @@ class QueueManager(Administration):
 
     @property
     def identity(self) -> Identity:
-        """Name, GUID and version of the queue manager, and who it takes this client for."""
+        """Name, GUID and version of the queue manager, and the principal of this client."""
         return self._driver.backend.identity
 
     @property
     def address(self) -> str:
-        """Where the queue manager is: a socket path or `host:port`."""
+        """Address of the queue manager: a socket path or `host:port`."""
         return str(self._driver.address)
 
     def flush(self) -> None:
-        """Wait until every message sent so far is accepted and every receive is final.
+        """Wait until all sent messages are accepted and all receives are final.
 
         Raises:
-            QueueError: something was refused.
+            QueueError: a request was refused.
         """
         self._driver.call(self._driver.backend.flush)
         self._others.flush()
 
     def close(self) -> None:
-        """Wait until everything sent is accepted, and hang up.
+        """Wait until all sent messages are accepted, and close the connection.
 
         Raises:
             QueueError: a message that was sent was refused.
-            ConnectionLost: messages may not have arrived, and no call has said so yet.
+            ConnectionLost: messages may not have arrived, and no call has reported it yet.
         """
         try:
             if self._driver.usable:
@@ -167,12 +165,12 @@ class QueueManager(Administration):
 
         Args:
             path: its path name.
-            exist_ok: take the queue if there is one already that has these properties.
+            exist_ok: accept an existing queue that has these properties.
             properties: see `QueueProperties`.
 
         Raises:
             QueueError: MQ_ERROR_QUEUE_EXISTS, it exists, or with `exist_ok` exists with other
-                properties, which the text names; or the caller may not.
+                properties, which the text names; or the caller lacks the right.
         """
 
         def make() -> Queue:
@@ -191,8 +189,8 @@ class QueueManager(Administration):
         A queue of another machine is read over RPC, as the user that `connect` was given.
 
         Args:
-            access: what for; "receive" can also peek.
-            share: "deny_receive" keeps other readers out.
+            access: "receive" also permits peeking.
+            share: "deny_receive" excludes other readers.
         """
         host = other_machine(name, self.identity.names) if access in OVER_RPC else None
 
@@ -205,10 +203,10 @@ class QueueManager(Administration):
         return make()
 
     def queue_exists(self, path: str) -> bool:
-        """Whether there is a queue with a path name on this queue manager.
+        """Whether this queue manager has a queue with a path name.
 
         Raises:
-            QueueError: the name is none, or the caller may not see it.
+            QueueError: the name is invalid, or the caller may not see the queue.
         """
         try:
             self.queue_info(path)
@@ -219,7 +217,7 @@ class QueueManager(Administration):
         return True
 
     def delete_queue(self, path: str) -> None:
-        """Delete a queue with everything in it."""
+        """Delete a queue with all its messages."""
         self._driver.call(self._management.delete_queue, path)
 
     def set_queue(self, path: str, **properties: Unpack[QueueProperties]) -> None:
@@ -227,15 +225,15 @@ class QueueManager(Administration):
         self._driver.call(self._management.set_queue, path, {**properties})
 
     def queue_info(self, path: str) -> Info:
-        """Properties, counts and permissions of one queue."""
+        """Return properties, counts and permissions of a queue."""
         return self._driver.call(self._management.queue_info, path)
 
     def queues(self, *, include_system: bool = False) -> list[Info]:
-        """Properties and counts of all queues that the caller may see."""
+        """Return properties and counts of all queues that the caller may see."""
         return self._driver.call(self._management.queue_infos(include_system=include_system).whole)
 
     def iter_queues(self, *, include_system: bool = False) -> Generator[Info, None, None]:
-        """The same queues one by one while they come, in the order of their creation."""
+        """Yield the same queues as they arrive, in the order of their creation."""
         parts = self._management.queue_infos(include_system=include_system)
         try:
             while (part := self._driver.call(parts.next_part)) is not None:
@@ -246,19 +244,19 @@ class QueueManager(Administration):
     def grant(
         self, path: str, principal: str, rights: Iterable[str], *, deny: bool = False
     ) -> list[Info]:
-        """Let a principal do something with a queue, or forbid it; return what is in force.
+        """Grant or deny rights on a queue to a principal; return the permissions in force.
 
         Args:
             principal: `user:NAME`, `group:NAME`, `everyone`, `anonymous` or a SID.
             rights: such as "receive", "peek", "send", "full".
-            deny: forbid it, whatever else allows it.
+            deny: deny the rights, even if another entry allows them.
         """
         return self._driver.call(
             self._management.grant, path, principal, rights, deny=deny, revoke=False
         )
 
     def revoke(self, path: str, principal: str, rights: Iterable[str]) -> list[Info]:
-        """Take rights away that were granted or denied before; return what is in force."""
+        """Remove rights that were granted or denied; return the permissions in force."""
         return self._driver.call(
             self._management.grant, path, principal, rights, deny=False, revoke=True
         )
@@ -298,14 +296,14 @@ class QueueManager(Administration):
         response_queue: str | None = None,
         transaction: str | None = None,
     ) -> ReceivedMessage:
-        """Send a message and wait for the answer to it.
+        """Send a message and wait for its answer.
 
         The answer is the message in the response queue whose correlation id is the id of this one.
 
         Args:
             timeout: seconds or a timedelta to wait for the answer; None for ever.
-            response_queue: a queue for answers that exists; without one the connection makes its
-                own, which is deleted when it is closed.
+            response_queue: an existing queue for answers; without one the connection creates its
+                own, which is deleted when the connection is closed.
             transaction: "single" if the destination is transactional.
 
         Raises:
@@ -326,14 +324,14 @@ class QueueManager(Administration):
         message: Message | str | bytes,
         transaction: Transaction | str | None = None,
     ) -> None:
-        """Answer a message: to its response queue, with its id as the correlation id.
+        """Answer a message: send to its response queue, with its id as the correlation id.
 
         Raises:
-            ValueError: it names no response queue.
+            ValueError: the message has no response queue.
         """
         destination, answer = reply_to(request, message_of(message))
         self.send(destination, answer, transaction)
 
     def producer(self, name: str) -> Producer:
-        """Publish batches under a name, each of them whole and once."""
+        """Return a producer, which publishes each batch under this name completely and once."""
         return Producer(self._driver, ProducerLogic(self._driver.backend, name))

@@ -23,9 +23,10 @@ from .driver import Driver
 
 
 class Ranges:
-    """What `Queue.ranges` offers: a range is `after` < arrival sequence <= `upto`.
+    """Operations on ranges of a queue; returned by `Queue.ranges`.
 
-    The arrival sequence is the low 56 bits of the lookup id.
+    A range is `after` < arrival sequence <= `upto`. The arrival sequence is the low 56 bits of the
+    lookup id.
     """
 
     def __init__(self, driver: Driver, queue: QueueLogic, logic: RangesLogic) -> None:
@@ -34,7 +35,7 @@ class Ranges:
         self._logic = logic
 
     def info(self) -> RangeInfo:
-        """First, stable and last sequence of the queue, and who holds locks in it."""
+        """Return first, stable and last sequence of the queue, and the holders of locks."""
         return self._driver.call(self._logic.info)
 
     def plan(
@@ -45,11 +46,11 @@ class Ranges:
         max_rows: int | None = None,
         max_bytes: int | None = None,
     ) -> RangePlan:
-        """The next range after `after`, below the stable mark and within the limits."""
+        """Return the next range after `after`, below the stable mark and within the limits."""
         return self._driver.call(self._logic.plan, after, upto, max_rows, max_bytes)
 
     def split(self, after: int, upto: int, parts: int) -> list[int]:
-        """Up to `parts` ends of consecutive ranges of about equal bytes; the last is `upto`."""
+        """Return up to `parts` ends of consecutive ranges of similar size; the last is `upto`."""
         return self._driver.call(self._logic.split, after, upto, parts)
 
     def peek(
@@ -62,11 +63,11 @@ class Ranges:
         lookup_ids: Sequence[int] = (),
         head_bytes: int | None = None,
     ) -> Generator[Block, None, None]:
-        """Stream the messages of a range in the order of arrival, without taking any.
+        """Stream the messages of a range in the order of arrival, without removing any.
 
         Args:
-            lookup_ids: of the messages, if a `RangePlan` told them; a server of remote read then
-                need not be asked for them once more.
+            lookup_ids: of the messages, if known from a `RangePlan`; this saves a request to a
+                server of remote read.
             head_bytes: how much of each body is wanted; `Block.body_sizes` then has the sizes of
                 the bodies.
         """
@@ -88,14 +89,14 @@ class Ranges:
         head_bytes: int | None = None,
         hidden: bool = False,
     ) -> Page:
-        """Look at messages in queue order from any place, locked ones included.
+        """Read messages in the order of the queue from any position, including locked ones.
 
         Args:
-            lookup_id: those after it, or in front of it when `backwards`, which need not be in
-                the queue any more; without it, from the beginning or the end of the queue.
-            count: how many at most.
+            lookup_id: start after it, or before it when `backwards`, even if that message is no
+                longer in the queue; without it, at the beginning or the end of the queue.
+            count: maximum number of messages.
             head_bytes: how much of each body is wanted; without it, all.
-            hidden: only messages that readers do not see: locked, held and delayed ones.
+            hidden: only messages that are hidden from readers: locked, held and delayed ones.
 
         Raises:
             QueueError: the queue cannot be read.
@@ -105,22 +106,22 @@ class Ranges:
         )
 
     def find(self, message_id: str) -> BrowsedMessage | None:
-        """Look at the message with an id (`{guid}\\ordinal`), locked and delayed ones included.
+        """Read the message with an id (`{guid}\\ordinal`), even if it is locked or delayed.
 
         Returns:
             The message; None if the queue does not have it.
 
         Raises:
             QueueError: the queue cannot be read.
-            ValueError: it is no id.
+            ValueError: the id is invalid.
         """
         return self._driver.call(self._logic.find, correlation_bytes(message_id))
 
     def acknowledge(self, base: int, upto: int, progress: Progress | None = None) -> int:
-        """Receive for good what is left of a range; return how many messages it was.
+        """Remove the remaining messages of a range; return their count.
 
-        Cumulative and idempotent. It is a receive like any other: journal and acknowledgments
-        follow.
+        Cumulative and idempotent. Like every receive it leads to journal copies and
+        acknowledgments.
         """
         return self._driver.call(self._logic.acknowledge, base, upto, progress)
 
@@ -128,21 +129,21 @@ class Ranges:
         """Move the next messages into the subqueue of a consumer, in one step.
 
         Args:
-            token: grows with each new run of the consumer; an older run is shut out.
+            token: increases with each run of the consumer; older runs are refused.
         """
         return self._driver.call(self._logic.lease, consumer, token, max_rows, max_bytes)
 
     def release(self, consumer: str, token: int, progress: Progress | None = None) -> int:
-        """Move what a consumer has leased back into the queue; return how many messages."""
+        """Move the messages that a consumer has leased back into the queue; return their count."""
         return self._driver.call(self._logic.release, consumer, token, progress)
 
     def pin(self, base: int, upto: int, seconds: float = 3600.0) -> None:
-        """Keep a range from expiring until it is acknowledged or the time is over."""
+        """Protect a range from expiry until it is acknowledged or the time has passed."""
         self._driver.call(self._logic.pin, base, upto, seconds)
 
 
 class Producer:
-    """Publishes batches by number; made by `QueueManager.producer`.
+    """Publishes batches by number; returned by `QueueManager.producer`.
 
     Pieces of a batch are staged by any number of connections and published together, once: a batch
     number at or below the last published one is dropped.
@@ -162,10 +163,10 @@ class Producer:
         *,
         transactional: bool | None = None,
     ) -> int:
-        """Keep messages for a batch; return how many.
+        """Stage messages for a batch; return their count.
 
         Args:
-            transactional: for a destination on another machine; else the queue says.
+            transactional: for a destination on another machine; known for local queues.
         """
         return self._driver.call(
             self._logic.stage,
@@ -180,7 +181,7 @@ class Producer:
     def stage_packets(
         self, batch: int, partition: int, attempt: int, destination: str, packets: Iterable[bytes]
     ) -> int:
-        """Keep packets that the caller has built for a batch; return how many."""
+        """Stage packets that the caller has built for a batch; return their count."""
         return self._driver.call(
             self._logic.stage_packets, batch, partition, attempt, destination, packets
         )
@@ -211,7 +212,7 @@ class Producer:
         )
 
     def last_batch(self) -> LastBatch:
-        """The batch that was published last under this name."""
+        """Return the last batch that was published under this name."""
         return self._driver.call(self._logic.last_batch)
 
     def check(
@@ -222,13 +223,13 @@ class Producer:
         queue_bytes: int = 0,
         manager_bytes: int = 0,
     ) -> BatchCheck:
-        """Find out which packets a destination would refuse; nothing is staged.
+        """Return the packets that a destination would refuse, without staging any.
 
         Args:
-            destination: the queue that they would be sent to.
-            packets: in the order in which they would be staged, 10,000 at most.
-            queue_bytes: thought to be in the queue already, besides what is there.
-            manager_bytes: the same of the whole queue manager.
+            destination: the queue for the packets.
+            packets: in the order of staging, 10,000 at most.
+            queue_bytes: assumed to be in the queue, in addition to its messages.
+            manager_bytes: the same for the whole queue manager.
 
         Raises:
             QueueError: all of them would be refused.
@@ -242,9 +243,9 @@ class Producer:
         )
 
     def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None = None) -> None:
-        """Forget what was staged of a batch; harmless when it was published.
+        """Discard the stages of a batch; no effect on a published batch.
 
         Args:
-            stages: (partition, attempt) of those to forget; all without it.
+            stages: (partition, attempt) of the stages to discard; all without it.
         """
         self._driver.call(self._logic.abort, batch, stages)

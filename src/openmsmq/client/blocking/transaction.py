@@ -34,16 +34,16 @@ class Transaction:
 
     @property
     def number(self) -> int:
-        """What stands for it in requests.
+        """The number of the transaction in requests.
 
         Raises:
-            QueueError: it is over.
+            QueueError: it has ended.
             ConnectionLost: it was lost with its connection, which aborted it.
         """
         return self._logic.number
 
     def _number_on(self, backend: Backend) -> int:
-        """What stands for it in requests of a queue of the same connection.
+        """The number of the transaction in requests for a queue of the same connection.
 
         Raises:
             ValueError: it belongs to another connection.
@@ -64,14 +64,14 @@ class Transaction:
         driver.call(self._logic.enlist, driver.backend, identifier, token, name)
 
     def commit(self) -> None:
-        """Make everything take effect; returns when it is on disk.
+        """Commit the transaction; returns when it is on disk.
 
         Raises:
-            QueueError: something in it was refused; then all of it is undone.
-            ConnectionLost: whether it took effect is not known.
+            QueueError: an operation in it was refused; then the whole transaction is undone.
+            ConnectionLost: the outcome is unknown.
         """
         self._driver.call(self._logic.end, commit=True)
 
     def abort(self) -> None:
-        """Undo everything: sends never happened, received messages are back in place."""
+        """Abort the transaction: sends are undone, received messages go back in place."""
         self._driver.call(self._logic.end, commit=False)
