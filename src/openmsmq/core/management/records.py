@@ -1,4 +1,4 @@
-"""What management functions return; the field names are those that users see."""
+"""Results of management functions; users see the names of the fields."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from openmsmq.security.permissions import Permission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessInfo:
-    """What only the process around the queue manager knows."""
+    """Facts about the process of the queue manager."""
 
     version: str
     pid: int
@@ -126,7 +126,7 @@ class QueueDetails(QueueInfo):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelayedInfo:
-    """A message that waits for its time; `lookup_id` is another one once it has appeared."""
+    """A delayed message; its `lookup_id` changes when it is delivered."""
 
     queue: str
     lookup_id: int
@@ -143,7 +143,7 @@ class DelayedInfo:
 class ConnectionStep:
     """One step of a connection attempt; `time` is ISO 8601, `error` the name of a code.
 
-    `reason` says in words what the status does not.
+    `reason` explains the status.
     """
 
     status: str
@@ -155,7 +155,7 @@ class ConnectionStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferInfo:
-    """How the transfer of an outgoing queue goes; `reason` says why messages wait."""
+    """The transfer of an outgoing queue; `reason` explains why messages wait."""
 
     next_hop: str = ""
     messages: int
@@ -168,7 +168,7 @@ class TransferInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingInfo:
-    """An outgoing queue: where it sends to, what waits there and why."""
+    """An outgoing queue: its destination, its waiting messages and the reason."""
 
     destination: str
     transport: str
@@ -190,12 +190,12 @@ class OutgoingInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteStep:
-    """One queue manager on the way of a message, and how it chooses the next.
+    """One queue manager on the route of a message, and its choice of the next one.
 
     Attributes:
-        next_hops: the queue managers that it tries, the first choice first.
+        next_hops: the queue managers that it tries, in order of preference.
         next_site: the site that decides, if one does.
-        why: these next hops, or why there are none.
+        why: the reason for these next hops, or for their absence.
     """
 
     queue_manager: str
@@ -208,16 +208,16 @@ class RouteStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteInfo:
-    """The way that a message to a destination would take.
+    """The route of a message to a destination.
 
     Attributes:
-        found: whether it would get there if every first choice answers.
+        found: whether it would arrive if every first choice answers.
         queue_manager: the GUID of the queue manager that has the queue, if it is known.
-        name: of that queue manager.
-        host: where it is.
-        path_name: of the queue, if it is known.
-        why: the message goes nowhere, or is not routed; empty otherwise.
-        path: the queue managers that it passes, from this one on; empty if it is not routed.
+        name: the computer name of that queue manager.
+        host: its host.
+        path_name: the path name of the queue, if it is known.
+        why: the reason if there is no route, or no routing; else empty.
+        path: the queue managers on the route, from this one on; empty if it is not routed.
     """
 
     destination: str
@@ -233,7 +233,7 @@ class RouteInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedirectionInfo:
-    """Where messages to a URL, or their receipts, go instead; `to` may be empty."""
+    """A redirection of messages to a URL, or of their receipts; `to` may be empty."""
 
     kind: str
     url: str
@@ -248,16 +248,16 @@ class SessionInfo:
         id: a number, unique for its protocol while the process runs.
         direction: `incoming` if the peer connected, else `outgoing`.
         peer: GUID of the other queue manager; empty before it is known.
-        queues: outgoing queues that send over it.
-        unacknowledged: messages that were sent over it and are not acknowledged yet.
-        waiting_bytes: what came over it and is not on disk yet.
+        queues: number of outgoing queues that send over it.
+        unacknowledged: messages that were sent over it without an acknowledgment so far.
+        waiting_bytes: bytes that arrived over it and are not on disk yet.
         transport: `binary`, `http`, `https` or `multicast`.
-        incoming_messages, outgoing_messages: over it so far; for HTTP, requests that were accepted.
-        incoming_bytes, outgoing_bytes: over it so far.
+        incoming_messages, outgoing_messages: counts so far; for HTTP, of accepted requests.
+        incoming_bytes, outgoing_bytes: counts so far.
         group: address and port of a multicast group; empty for others.
-        sources: addresses that send to the group, the first ones.
-        source_count: how many there are.
-        lost_packets: of the group, that can no longer be repaired.
+        sources: the first addresses that send to the group.
+        source_count: number of all such addresses.
+        lost_packets: packets of the group that can no longer be repaired.
     """
 
     id: int
@@ -286,10 +286,10 @@ class ClientInfo:
 
     Attributes:
         id: a number, unique for its protocol while the process runs.
-        principal, sid: who it is; empty before it has said so.
-        address: where it connected from; empty on this machine.
-        transactions: ids of those that it has begun.
-        unread_bytes: of replies that it has not read.
+        principal, sid: its identity; empty before the logon.
+        address: the address of the client; empty on this machine.
+        transactions: ids of the transactions that it has begun.
+        unread_bytes: bytes of replies that it has not read.
     """
 
     id: int
@@ -309,12 +309,12 @@ class TransactionInfo:
     """An open transaction.
 
     Attributes:
-        state: `active`; `prepared` while a coordinator decides; `committed` until all that take
-            part have confirmed it.
-        age_seconds: since it began; None when that was before the last start.
-        sent, received, moved: messages in it.
-        holder: principal, protocol and id of the client here that has begun it; empty if another
-            machine has, or the client is gone.
+        state: `active`; `prepared` while a coordinator decides; `committed` until all
+            participants have confirmed it.
+        age_seconds: time since it began; None if that was before the last start.
+        sent, received, moved: counts of messages in it.
+        holder: principal, protocol and id of the local client that began it; empty if another
+            machine began it, or the client has disconnected.
     """
 
     id: str
@@ -331,8 +331,8 @@ class RegisteredCertificate:
     """A certificate of a user in the directory.
 
     Attributes:
-        digest: its MD5, by which the directory names it.
-        identifier: the GUID that MQUSERSIGNCERT has for it.
+        digest: its MD5, its key in the directory.
+        identifier: its GUID in MQUSERSIGNCERT.
         certificate: DER.
         internal: whether it is the internal certificate of the user.
     """
@@ -345,12 +345,12 @@ class RegisteredCertificate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram:
-    """How often something was at most so large.
+    """A distribution of values over buckets.
 
     Attributes:
         bounds: the upper bounds of the buckets, ascending; one more bucket has no bound.
-        counts: how many values each bucket has, not those of the buckets before it.
-        sum: of all values.
+        counts: the number of values in each bucket alone, not cumulative.
+        sum: the sum of all values.
     """
 
     bounds: tuple[float, ...]
@@ -360,7 +360,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessMetrics:
-    """What the process measures of itself and of its store."""
+    """Measurements of the process and its store."""
 
     start_time: float
     cpu_seconds: float
@@ -378,14 +378,14 @@ class ProcessMetrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderInfo:
-    """Somebody who has a queue open.
+    """A reader of a queue.
 
     Attributes:
         handle: a number, unique while the process runs.
-        access: what for: `receive`, `peek`, `send`, `move`.
-        exclusive: whether others are kept from receiving.
-        locked_messages: what it has received and not decided on.
-        waiting_reads: how many of its reads wait for messages.
+        access: `receive`, `peek`, `send` or `move`.
+        exclusive: whether it excludes other receivers.
+        locked_messages: messages that it has received and neither removed nor put back.
+        waiting_reads: number of its reads that wait for messages.
     """
 
     handle: int
@@ -400,10 +400,10 @@ class ReaderInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventInfo:
-    """Something that happened.
+    """An event of the queue manager.
 
     Attributes:
-        number: one more than that of the event before it.
+        number: increases by one with each event.
         kind: `queue-created`, `queue-changed`, `queue-deleted`, `queue-paused`, `queue-resumed`,
             `link`, `flow-control`, `left-unread`, `dropped`, `refused`.
     """
@@ -418,7 +418,7 @@ class EventInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventPage:
-    """Events; `last` goes into the next request, `left_out` says how many are not here."""
+    """Events; `last` is for the next request, `left_out` the number of omitted events."""
 
     last: int
     left_out: int
