@@ -1,4 +1,4 @@
-"""The message row: the columns of format `msmq` and what decides which of them there are."""
+"""The message row: the columns of format `msmq` and their selection."""
 
 from collections.abc import Collection
 from typing import Final, NamedTuple, Protocol
@@ -93,7 +93,7 @@ RECORD_COLUMNS: Final = (
 
 
 class PacketBlock(Protocol):
-    """Packets in a row, with what the queue keeps beside them.
+    """Consecutive packets, with their data in the queue.
 
     `lookup_ids` and `arrived_times` are empty where they are unknown, as in captured packets.
     """
@@ -112,7 +112,7 @@ class PacketBlock(Protocol):
 
     @property
     def arrived_times(self) -> Collection[float]:
-        """When each came into its queue, in seconds since 1970."""
+        """The time when each arrived in its queue, in seconds since 1970."""
 
     @property
     def counters(self) -> Collection[tuple[int, int, int, float]]:
@@ -120,7 +120,7 @@ class PacketBlock(Protocol):
 
 
 class Packets(NamedTuple):
-    """A `PacketBlock` for packets that come from elsewhere than a queue."""
+    """A `PacketBlock` for packets that do not come from a queue."""
 
     blob: bytes | memoryview
     ends: Collection[int]
@@ -154,15 +154,15 @@ def message_schema(
 
 
 def check_body_format(body_format: str) -> None:
-    """Raise a ValueError that names the known formats if this is not one of them."""
+    """Raise a ValueError that names the known formats for any other format."""
     if body_format not in BODY_FORMATS:
         raise ValueError(f"bodyFormat: {body_format!r} must be one of {', '.join(BODY_FORMATS)}")
 
 
 def check_schema(schema: pa.Schema, body_format: str) -> None:
-    """Raise a ValueError that names the column if a decoder cannot make one of these.
+    """Raise a ValueError that names the first column that a decoder cannot provide.
 
-    The names and types of a schema are the caller's choice from `COLUMNS`, in any order.
+    The caller chooses names and types of a schema from `COLUMNS`, in any order.
     """
     check_body_format(body_format)
     for field in schema:

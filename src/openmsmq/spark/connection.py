@@ -1,4 +1,4 @@
-"""Connections of the data source, made from options in whatever process needs one."""
+"""Connections of the data source, opened from options in each process."""
 
 import time
 from pathlib import Path
@@ -14,11 +14,11 @@ RETRY_SECONDS: Final = 0.2
 
 
 def open_connection(options: ConnectionOptions) -> QueueManager:
-    """Connect, and wait for a queue manager that is being started again.
+    """Connect, and wait for a queue manager that restarts.
 
     Raises:
         ConnectionLost: no queue manager answered within `connectTimeout`.
-        ConfigError: an option cannot be used; the text names it and keeps credentials to itself.
+        ConfigError: an option is invalid; the text names it without credentials.
     """
     end = time.monotonic() + options.timeout
     token, password = _token(options), _password(options)

@@ -1,10 +1,10 @@
-"""Why Spark cannot be used here."""
+"""Errors of the Spark data source and pipelines."""
 
 from openmsmq.wire.errors import MsmqError
 
 
 class SparkUnavailable(MsmqError):
-    """Spark cannot start; the text says what is missing and what to do about it."""
+    """Spark cannot start; the text names the missing part and the remedy."""
 
     def __init__(self, cause: str, remedy: str) -> None:
         super().__init__(cause, remedy)
@@ -16,4 +16,4 @@ class SparkUnavailable(MsmqError):
 
 
 class DataLoss(MsmqError):
-    """Messages that a query had planned, or a queue that it reads, are gone or changed."""
+    """Planned messages of a query, or a queue that it reads, were removed or changed."""

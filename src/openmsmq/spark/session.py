@@ -1,4 +1,4 @@
-"""A ready SparkSession: on this machine by default, on any master when told so."""
+"""A SparkSession: on this machine by default, or on another master."""
 
 import contextlib
 import importlib.util
@@ -39,7 +39,7 @@ def session(
 ) -> "SparkSession":
     """Return a SparkSession, an existing one or a new one.
 
-    Sets `JAVA_HOME`, `PYSPARK_PYTHON` and their like in the environment of this process.
+    Sets `JAVA_HOME`, `PYSPARK_PYTHON` and similar variables in the environment of this process.
 
     Args:
         master: a Spark master (`local[2]`, `spark://host:7077`) or a Spark Connect address
@@ -76,7 +76,7 @@ def session(
 
 
 def check_installed() -> None:
-    """See that PySpark is there.
+    """Check that PySpark is installed.
 
     Raises:
         SparkUnavailable: it is not.
@@ -90,7 +90,7 @@ def check_installed() -> None:
 def spark_settings(
     master: str | None, conf: Mapping[str, str | int | bool], environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """Work out all settings: where Spark runs, our defaults there, and what the caller wants."""
+    """Return all settings: the master, our defaults for it, and those of the caller."""
     where = place(master, environ)
     is_local = where.get("spark.master", "").startswith("local")
     defaults = {} if "spark.remote" in where else {**CONF, **quiet_logs()}
@@ -103,7 +103,7 @@ def quiet_logs() -> dict[str, str]:
 
 
 def place(master: str | None, environ: Mapping[str, str]) -> dict[str, str]:
-    """Where Spark runs, as the one setting that says so; none under spark-submit."""
+    """The setting of the master; none under spark-submit."""
     if master is not None:
         return {"spark.remote" if master.startswith("sc://") else "spark.master": master}
     if remote := environ.get("SPARK_REMOTE"):
@@ -119,7 +119,7 @@ def spark_text(value: str | int | bool) -> str:  # noqa: FBT001 - a setting's va
 
 @contextlib.contextmanager
 def changed_variables(changes: Mapping[str, str | None]) -> Iterator[None]:
-    """Set variables of the environment for a while, or hide those whose value is None."""
+    """Set environment variables temporarily, or remove those whose value is None."""
     before = {name: os.environ.get(name) for name in changes}
     set_variables(changes)
     try:

@@ -27,10 +27,10 @@ class MsmqDataSource(DataSource):
     """Messages of queues as rows, and rows as messages; `spark.read.format("msmq")`."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        """Check the options, as far as they do not depend on reading or writing.
+        """Check the options that are common to reading and writing.
 
         Raises:
-            ConfigError: names the option and what is allowed.
+            ConfigError: an option is invalid; the text names it and the allowed values.
         """
         check_options(options)
         super().__init__(CaseInsensitiveDict(options))
@@ -74,7 +74,7 @@ class MsmqDataSource(DataSource):
 
 
 def _arrow_schema(schema: "StructType", options: ReadOptions) -> pa.Schema:
-    """The schema as Arrow has it, if all its columns are those of a message.
+    """The schema in Arrow, if all its columns are those of a message.
 
     Raises:
         ConfigError: names the column.

@@ -1,8 +1,8 @@
-"""A SPARK_HOME whose Python processes start in half of the time.
+"""A SPARK_HOME that halves the start time of Python processes.
 
-Spark puts the pyspark.zip of its home before everything else that its Python processes can import.
-The zip has no bytecode, so each of them compiles PySpark anew, which takes about a second, and a
-query starts several. A home without the zip makes them use the installed package, which is the
+Python processes of Spark import the pyspark.zip of its home before all other packages. The zip has
+no bytecode, so each of them compiles PySpark again, which takes about a second, and a query starts
+several. A home without the zip makes them use the installed package, which is the
 same PySpark with its bytecode.
 """
 
@@ -22,7 +22,7 @@ PARTS: Final = ("bin", "conf", "jars", "sbin")
 
 
 def spark_home(settings: Mapping[str, str], environ: Mapping[str, str]) -> Path | None:
-    """Return the SPARK_HOME to start Spark with; None if it had better find its own.
+    """Return the SPARK_HOME for Spark; None if Spark should find its own.
 
     Ours is for Spark on this machine with this interpreter, where PySpark and the Spark in it are
     installed; on other machines and for other interpreters the zip may be all there is.
@@ -39,7 +39,7 @@ def spark_home(settings: Mapping[str, str], environ: Mapping[str, str]) -> Path 
 
 
 def installed_spark() -> Path | None:
-    """The folder of PySpark, if this interpreter always finds it and it brought a Spark along."""
+    """The folder of PySpark, if this interpreter always finds it and it contains Spark."""
     spec = importlib.util.find_spec("pyspark")
     package = Path(sysconfig.get_path("purelib"), "pyspark")
     is_found = spec is not None and spec.origin == str(package / "__init__.py")
@@ -49,7 +49,7 @@ def installed_spark() -> Path | None:
 
 
 def link_parts(package: Path, home: Path) -> Path:
-    """Make the SPARK_HOME `home`, with links to the parts of Spark in `package`."""
+    """Create the SPARK_HOME `home`, with links to the parts of Spark in `package`."""
     home.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         link, target = home / part, package / part
