@@ -1,6 +1,6 @@
-"""The text of many bodies at once, with the same outcome as `text_of_body` for each.
+"""The text of many bodies at once, with the result of `text_of_body` for each.
 
-Bodies of ASCII characters in the two usual types are done together; others one at a time.
+Bodies of ASCII characters in the two usual types are decoded together, others one at a time.
 """
 
 from collections.abc import Callable

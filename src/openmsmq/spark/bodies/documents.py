@@ -1,6 +1,6 @@
-"""What a text is, as far as a schema can be inferred from it: an XML document, JSON or neither.
+"""The kind of a text for the inference of schemas: an XML document, JSON or neither.
 
-The XML here is only looked at, to be put together for Spark's own functions.
+XML is only scanned here, and combined for Spark's own functions.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Bodies in DataFrames: their text, their schema by message type, and typed columns.
 
-XML and JSON go through Spark's own functions. Objects of .NET and COM are never made.
+XML and JSON go through Spark's own functions. Objects of .NET and COM are never created.
 """
 
 from collections import defaultdict

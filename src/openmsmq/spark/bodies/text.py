@@ -1,4 +1,4 @@
-"""The text of one body in the format that was asked for, or why it has none."""
+"""The text of one body in the requested format, or the reason for its absence."""
 
 from codecs import BOM_UTF16_LE
 from datetime import datetime

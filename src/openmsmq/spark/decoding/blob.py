@@ -1,4 +1,4 @@
-"""Bytes that are read at many places at once."""
+"""Bytes that are read at many offsets at once."""
 
 from typing import Any, Final
 

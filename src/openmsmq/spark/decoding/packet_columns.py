@@ -1,4 +1,4 @@
-"""The columns that come from packets, each made for all rows at once."""
+"""The columns from packets, each built for all rows at once."""
 
 from base64 import b64encode
 from collections.abc import Callable

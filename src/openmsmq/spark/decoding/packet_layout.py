@@ -1,4 +1,4 @@
-"""Where everything is in many packets at once ([MS-MQMQ] 2.2.19, 2.2.20).
+"""The layout of many packets at once ([MS-MQMQ] 2.2.19, 2.2.20).
 
 The same rules as `UserMessage`, a step for all packets at a time. A packet that breaks a rule, or
 that only `UserMessage` knows how to read, is not plain; nothing is said about it.

@@ -1,4 +1,4 @@
-"""Rows from packets, one at a time: simple, and the measure of the vectorised decoder."""
+"""Rows from packets, one at a time: simple, and the reference for the vectorised decoder."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache

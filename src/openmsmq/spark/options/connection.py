@@ -1,4 +1,4 @@
-"""How the data source reaches the queues: the part of the options that all roles share."""
+"""Options of the connection, shared by readers and writers."""
 
 import os
 from collections.abc import Mapping

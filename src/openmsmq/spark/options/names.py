@@ -1,4 +1,4 @@
-"""Names of options: compared without case, and none is passed over because it is misspelt."""
+"""Names of options: case-insensitive; unknown names are errors."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

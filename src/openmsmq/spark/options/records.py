@@ -1,7 +1,7 @@
 """Options of the data source, one frozen record for reading and one for writing.
 
-A name that is not known, a value that is not allowed and options that exclude each other raise
-`ConfigError`, which names the option and what is allowed.
+Unknown names, invalid values and options that exclude each other raise `ConfigError`, which names
+the option and the allowed values.
 """
 
 from collections.abc import Mapping

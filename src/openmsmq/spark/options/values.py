@@ -1,4 +1,4 @@
-"""Values of options: each reader takes the text of a user and says what is allowed instead."""
+"""Values of options: each reader parses text, or names the allowed values."""
 
 import json
 import re

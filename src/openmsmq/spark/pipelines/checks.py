@@ -1,4 +1,4 @@
-"""Arguments of pipelines, checked before Spark starts: that takes long, and this a moment."""
+"""Arguments of pipelines, checked before the slow start of Spark."""
 
 import os
 import re

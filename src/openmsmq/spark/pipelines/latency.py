@@ -1,4 +1,4 @@
-"""Depth and latency: how long messages were on their way, and how many waited, per queue."""
+"""Depth and latency: transit times of messages, and waiting messages per queue."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

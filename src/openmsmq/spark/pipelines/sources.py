@@ -1,8 +1,8 @@
-r"""Where pipelines read messages from: queues, archives and folders of Parquet files.
+r"""Sources of pipelines: queues, archives and folders of Parquet files.
 
 A source is a text: the path of a folder, or the name of a queue (`.\private$\orders`,
-`.\private$\orders;journal`, `;deadletter`), after `ENDPOINT::` if another queue manager than the
-usual one has it.
+`.\private$\orders;journal`, `;deadletter`), after `ENDPOINT::` for a queue of another queue
+manager.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The triage: dead letters by reason, destination, label and age, and what to do about them."""
+"""The triage: dead letters by reason, destination, label and age, with remedies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

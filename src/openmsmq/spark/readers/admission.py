@@ -1,4 +1,4 @@
-"""How much one trigger takes from each queue."""
+"""The amount that one trigger reads from each queue."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

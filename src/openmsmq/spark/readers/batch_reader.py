@@ -1,4 +1,4 @@
-"""Batch reads: a snapshot of queues, looked at and never taken."""
+"""Batch reads: a snapshot of queues, which removes no message."""
 
 from collections.abc import Iterator
 

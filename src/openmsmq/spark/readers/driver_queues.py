@@ -1,4 +1,4 @@
-"""Queues as the driver of a stream holds them, one class for each way to consume."""
+"""Queues in the driver of a stream, one class for each way to consume."""
 
 import time
 from contextlib import closing

@@ -1,6 +1,6 @@
-"""Which messages match the options `where.*`, for tasks that read and for the driver that removes.
+"""Messages that match the options `where.*`, for tasks that read and the driver that removes.
 
-They are no pushed-down filters: those return wrong rows when a DataFrame is used twice.
+The options are not pushed-down filters: those return wrong rows when a DataFrame is used twice.
 """
 
 from collections.abc import Iterable, Iterator

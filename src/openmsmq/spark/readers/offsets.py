@@ -1,7 +1,6 @@
-"""Offsets of a stream: for each queue how far it was read, and a digest of the last range.
+"""Offsets of a stream: the position in each queue, and a digest of the last range.
 
-Spark writes an offset down before it reads, so that a repeated batch can be compared with what
-was planned.
+Spark records an offset before it reads, so that a repeated batch can be compared with the plan.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Partitions: shares of planned ranges, each with what the queue manager said of it."""
+"""Partitions: shares of planned ranges, each with the data of the queue manager about it."""
 
 import os
 from collections.abc import Iterable

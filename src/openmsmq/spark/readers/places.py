@@ -1,4 +1,4 @@
-"""Where reading begins and ends: earliest, latest, a sequence from JSON, or a time of arrival."""
+"""Start and end of reading: earliest, latest, a sequence from JSON, or a time of arrival."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which queues a query reads: by name, by pattern, by kind."""
+"""The queues of a query: by name, by pattern, by kind."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a task does: stream the blocks of its share, decode them, and check that all were there."""
+"""A task: stream the blocks of its share, decode them, and check that none is missing."""
 
 import logging
 import math

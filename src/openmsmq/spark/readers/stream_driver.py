@@ -1,4 +1,4 @@
-"""What the driver of a stream does: plan ranges, cut them, and receive for good what is committed.
+"""The driver of a stream: plan ranges, split them, and remove committed messages.
 
 Spark calls `latest` with a start only when everything up to it is in its commit log, so that is
 where messages are removed; `commit` comes a batch later and is a second chance.

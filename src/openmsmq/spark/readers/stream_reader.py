@@ -1,4 +1,4 @@
-"""The stream reader that Spark calls; Spark never tells it reliably that a query has ended."""
+"""The stream reader that Spark calls; Spark does not reliably report the end of a query."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar

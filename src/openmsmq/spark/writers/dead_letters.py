@@ -1,4 +1,4 @@
-"""Messages about rows that cannot be sent."""
+"""Messages for rows that cannot be sent."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The ways of a task's packets into queues: staged for a batch, in a transaction, or at once."""
+"""Publishing the packets of a task: staged for a batch, in a transaction, or at once."""
 
 import contextlib
 import secrets

@@ -1,4 +1,4 @@
-"""Packets from rows: what is the same in many rows is encoded once."""
+"""Packets from rows: values common to many rows are encoded once."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat

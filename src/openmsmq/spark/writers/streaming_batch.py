@@ -1,7 +1,7 @@
-"""Which batch of which query a task belongs to.
+"""The batch and the query of a task.
 
-Spark hands a sink no batch id before the commit. It does put it into the local properties of each
-task, under names of its own: only this module reads them.
+Spark gives a sink no batch id before the commit, but stores it in the local properties of each
+task under its own names, which only this module reads.
 """
 
 from typing import Final, NamedTuple

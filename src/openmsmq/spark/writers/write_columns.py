@@ -1,4 +1,4 @@
-"""Which columns of a DataFrame become which properties of the messages that are sent."""
+"""The columns of a DataFrame as properties of the sent messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

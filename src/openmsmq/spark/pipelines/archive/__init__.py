@@ -1,1 +1,1 @@
-"""Archive queues: messages into Parquet, Delta or Iceberg, once each."""
+"""Archive queues: messages into Parquet, Delta or Iceberg, each once."""

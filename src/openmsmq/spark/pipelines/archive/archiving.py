@@ -1,4 +1,4 @@
-"""Archive queues: messages into Parquet, Delta or Iceberg, once each, provably without gaps."""
+"""Archive queues: messages into Parquet, Delta or Iceberg, each once and provably without gaps."""
 
 import threading
 import time

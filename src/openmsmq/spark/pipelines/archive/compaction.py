@@ -1,4 +1,4 @@
-"""Few large files instead of many small ones, with nothing lost if it is interrupted."""
+"""Compaction: merges small files into few large ones; can be interrupted without loss."""
 
 from collections import defaultdict
 from collections.abc import Iterator

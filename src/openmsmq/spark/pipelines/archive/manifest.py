@@ -1,7 +1,7 @@
-"""The manifest of an archive: which ranges of which queues it has, and in which files.
+"""The manifest of an archive: its ranges of queues, and their files.
 
-One numbered JSON document per step, a batch or a compaction, each with the SHA-256 of the one
-before, so that none can be changed or taken out unseen. A document that ends in `.pending` belongs
+One numbered JSON document per step, a batch or a compaction, each with the SHA-256 of the
+previous one, which reveals changes and removals. A document that ends in `.pending` belongs
 to a step that has begun; renaming it ends the step.
 """
 

@@ -1,8 +1,8 @@
-"""An archive on disk: its table, its manifest, and the one way in which a batch gets into it.
+"""An archive on disk: its table, its manifest, and the steps that add a batch.
 
-The files of a step are written and moved to their place, the step is written down as begun, the
-table takes the files in, and the step ends. A run that is killed anywhere in between leaves a
-step that the next run ends or files that it deletes.
+The files of a step are written and moved to their place, the step is recorded as begun, the table
+adds the files, and the step ends. After a run that was killed, the next run ends its step or
+deletes its files.
 """
 
 import json

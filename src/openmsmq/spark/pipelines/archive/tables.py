@@ -1,6 +1,6 @@
-"""The tables that an archive can be: Parquet folders, Delta or Iceberg.
+"""The tables of an archive: Parquet folders, Delta or Iceberg.
 
-Files are written before; a table only takes them in, all or none, once per step.
+Files are written first; a table adds them, all or none, once per step.
 """
 
 import json

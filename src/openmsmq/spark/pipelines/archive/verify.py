@@ -1,4 +1,4 @@
-"""Whether an archive has everything that it says: files, counts, digests and ranges."""
+"""Checks an archive against its manifest: files, counts, digests and ranges."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

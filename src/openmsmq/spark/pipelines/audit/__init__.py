@@ -1,1 +1,1 @@
-"""The audit: what became of each sent message."""
+"""The audit: the fate of each sent message."""

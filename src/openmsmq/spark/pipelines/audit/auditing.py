@@ -1,4 +1,4 @@
-"""The audit: what became of each sent message, from all evidence about it."""
+"""The audit: the fate of each sent message, from all evidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What message rows prove about sent messages: one event per row, keyed by the message id.
+"""Evidence about sent messages in message rows: one event per row, keyed by the message id.
 
 The same events feed the audit of tables and of streams.
 """

@@ -1,4 +1,4 @@
-"""The audit of streams: verdicts as they change, their sums now and then, a report at the end."""
+"""The audit of streams: verdicts as they change, periodic sums, a report at the end."""
 
 import importlib.util
 import json

@@ -1,7 +1,7 @@
-"""The audit of streams: a verdict whenever more is known of a message, or its time is up.
+"""The audit of streams: a verdict for each new event of a message, and after its time limit.
 
-Two stateful operators, one after the other: the first sees the messages of a target queue in their
-order and marks those that came late; the second keeps what is known of each message.
+Two stateful operators, one after the other: the first sees the messages of a target queue in order
+and marks late ones; the second keeps the state of each message.
 """
 
 from collections.abc import Iterable, Iterator

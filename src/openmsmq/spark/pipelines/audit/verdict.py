@@ -1,4 +1,4 @@
-"""From what is known of a sent message to the one state it is in, and why."""
+"""The verdict on a sent message: its state and the reason."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Which messages a replay takes."""
+"""The filter of a replay."""
 
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""What a replay sends: rows of a source, as they become messages."""
+"""The messages of a replay: rows of a source, converted to messages."""
 
 from collections.abc import Mapping
 from functools import reduce

@@ -1,4 +1,4 @@
-"""The key of a replay: what is replayed where and how; under one key nothing is sent twice."""
+"""The key of a replay: its source, target and options; a key sends no message twice."""
 
 import hashlib
 import json

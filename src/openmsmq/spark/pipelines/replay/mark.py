@@ -1,7 +1,7 @@
 """The mark of a replayed message: a record at the end of its extension.
 
-A GUID of ours, the size of what follows in four bytes (big-endian), and JSON with the key of the
-replay and the id of the original message. What the application has in the extension stays before.
+Our GUID, the size of the rest in four bytes (big-endian), and JSON with the key of the replay and
+the id of the original message. The data of the application in the extension precedes it.
 """
 
 import json

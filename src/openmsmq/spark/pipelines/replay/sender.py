@@ -1,4 +1,4 @@
-"""Sending the chunks of a replay, each once, and removing the originals of those that were sent."""
+"""Sending the chunks of a replay, each once, and removing the originals of sent messages."""
 
 import time
 from collections.abc import Collection

@@ -1,8 +1,8 @@
-"""What replays remember: which messages were chosen, and which of them were sent.
+"""The state of replays: the selected messages, and those that were sent.
 
-Each run writes down all messages that it is going to send, in numbered chunks, before it sends
-any. A chunk goes out under a name made of its messages, which the queue manager takes once; then
-it is noted as sent. A run that was killed is finished by the next one.
+Each run records all its messages in numbered chunks before it sends any. A chunk is sent under a
+name made of its messages, which the queue manager accepts once, and is then recorded as sent. The
+next run completes a run that was killed.
 """
 
 import hashlib

@@ -1,1 +1,1 @@
-"""What a pipeline shows: summaries, charts, reports."""
+"""Results of a pipeline: summaries, charts, reports."""

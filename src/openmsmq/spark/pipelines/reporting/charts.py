@@ -1,4 +1,4 @@
-"""Charts of a report, drawn by matplotlib as SVG text that stands inside an HTML page."""
+"""Charts of a report, drawn by matplotlib as SVG text inside an HTML page."""
 
 import io
 import re

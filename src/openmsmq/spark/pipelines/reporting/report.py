@@ -1,4 +1,4 @@
-"""The report of a pipeline: one HTML file with everything inside, which opens without a network."""
+"""The report of a pipeline: one self-contained HTML file."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a pipeline tells: facts, tables and charts, as text for people and JSON for programs."""
+"""The summary of a pipeline: facts, tables and charts, as text for people and JSON for programs."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""What all pipelines share: files, locks, moments, failures."""
+"""Shared parts of pipelines: files, locks, moments, failures."""

@@ -1,4 +1,4 @@
-"""Why a pipeline cannot go on, for people: what happened, why, and what to do about it."""
+"""Errors of pipelines: what happened, the cause and the remedy."""
 
 from typing import Self
 

@@ -1,4 +1,4 @@
-"""What Spark reports of a failure of ours, as the failure that it was."""
+"""Converts failures that Spark reports back to our errors."""
 
 import re
 from collections.abc import Iterator

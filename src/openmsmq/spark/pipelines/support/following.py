@@ -1,4 +1,4 @@
-"""Streaming queries that people end: the batch that runs is finished first, and none begins."""
+"""Streaming queries that users end: the current batch is completed first."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""Moments that come out of Spark, in UTC."""
+"""Times from Spark, in UTC."""
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final

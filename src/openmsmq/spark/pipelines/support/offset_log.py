@@ -1,4 +1,4 @@
-"""What Spark writes into the checkpoint of a streaming query: its id, offsets and commits."""
+"""The checkpoint of a streaming query: its id, offsets and commits."""
 
 import json
 from collections.abc import Sequence

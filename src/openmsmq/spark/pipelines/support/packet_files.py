@@ -1,4 +1,4 @@
-"""Files with packets in them: what they are, where to cut them, and the packets themselves."""
+"""Files of packets: their formats, the places to split them, and their packets."""
 
 import gzip
 import mmap

@@ -1,4 +1,4 @@
-"""How many tasks a session runs at the same time."""
+"""The number of tasks that a session runs at the same time."""
 
 from typing import TYPE_CHECKING, Final
 

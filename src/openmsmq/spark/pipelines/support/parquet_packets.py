@@ -1,4 +1,4 @@
-"""Packets in a column of Parquet files; what cannot be read of a file is a gap."""
+"""Packets in a column of Parquet files; unreadable parts of a file are gaps."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

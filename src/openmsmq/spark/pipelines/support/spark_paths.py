@@ -1,4 +1,4 @@
-"""Paths for Spark's readers, which take them for patterns."""
+"""Paths for Spark's readers, which treat them as patterns."""
 
 import re
 from pathlib import Path
