@@ -154,7 +154,7 @@ class CertificateStore:
             if chosen is None:
                 raise ConfigError(
                     f"no certificate with a private key in {self.directory}; "
-                    "`openmsmq key create` makes one"
+                    "`openmsmq key create` creates one"
                 )
         else:
             chosen = self.find(wanted)

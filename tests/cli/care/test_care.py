@@ -399,7 +399,7 @@ def test_what_somebody_may_do_is_explained(manager: Manager, filled: str) -> Non
 
 
 def test_readers_of_a_queue_are_listed(manager: Manager, filled: str) -> None:
-    assert manager.run("queue", "readers", filled).out == "Nobody has it open.\n"
+    assert manager.run("queue", "readers", filled).out == "No reader has the queue open.\n"
     with openmsmq.connect(manager.socket) as program, program.open_queue(filled, "receive") as held:
         held.peek()
         assert "receive" in manager.run("queue", "readers", filled).out.splitlines()[1]
@@ -417,7 +417,7 @@ def test_a_job_that_is_not_there(tmp_path: Path) -> None:
 def test_an_audit_log_says_whose_it_is(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     nothing = run(["audit", "--data", str(tmp_path / "empty")])
-    assert nothing.out == f"Nothing has been done at the console of {tmp_path}/empty.\n"
+    assert nothing.out == f"There are no actions at the console of {tmp_path}/empty.\n"
     missing = run(["audit", "--data", str(tmp_path / "missing")])
     assert (missing.code, f"{tmp_path}/missing: there is no such directory" in missing.err) == (
         *(1, True),
@@ -427,7 +427,7 @@ def test_an_audit_log_says_whose_it_is(tmp_path: Path) -> None:
 def test_the_audit_log_is_that_of_the_queue_manager_that_is_asked(
     manager: Manager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = f"Nothing has been done at the console of {manager.data}.\n"
+    said = f"There are no actions at the console of {manager.data}.\n"
     assert manager.run("audit").out == said
     monkeypatch.setenv("OPENMSMQ_SOCKET", str(manager.socket))
     assert run(["audit"]).out == said

@@ -28,7 +28,7 @@ def outgoing(manager: Manager) -> dict[str, dict[str, Any]]:
 def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Manager]:
     """A queue manager of its own, with one message on its way."""
     running = Manager(tmp_path_factory.mktemp("qm") / "data")
-    assert running.run("outgoing").out == "Nothing is on its way to another machine.\n"
+    assert running.run("outgoing").out == "There are no outgoing queues.\n"
     assert running.run("outgoing", "--json") == (0, b"", "")
     assert running.run("send", FAR, "--body", "hello", "--recoverable").code == 0
     yield running

@@ -54,7 +54,7 @@ def test_anything_else_is_not_a_mapping_file(text: str) -> None:
 def test_redirections_are_added_listed_imported_and_removed(
     manager: Manager, tmp_path: Path
 ) -> None:
-    assert manager.run("redirection", "list").out == "Nothing is redirected.\n"
+    assert manager.run("redirection", "list").out == "There are no redirections.\n"
     assert manager.run("redirection", "add", "inbound", FROM, TO).code == 0
     file = tmp_path / "map.xml"
     file.write_text(STREAM_RECEIPTS, encoding="utf-8")

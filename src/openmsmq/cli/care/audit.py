@@ -58,7 +58,7 @@ def audit(
     if entries:
         print_table(_COLUMNS, [_row(entry) for entry in entries])
     else:
-        typer.echo(f"Nothing has been done at the console of {printable(str(directory))}.")
+        typer.echo(f"There are no actions at the console of {printable(str(directory))}.")
 
 
 def read_entries(folder: Path) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ def _show(page: dict[str, Any], *, as_json: bool) -> None:
             print_json({"left_out": left_out})
         return
     if left_out:
-        typer.echo(f"{count_text(left_out, 'event')} are not known any more.", err=True)
+        typer.echo(f"{count_text(left_out, 'event')} are no longer kept.", err=True)
     for event in page["events"]:
         typer.echo(printable(_line(event)))
 

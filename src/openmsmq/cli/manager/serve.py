@@ -70,7 +70,7 @@ def serve(
         Path | None, typer.Option(metavar="FILE", help="TOML file; every option is also a key.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Directory for all data of the queue manager.")
+        Path | None, typer.Option(metavar="DIR", help="Directory for all data of a queue manager.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Computer name [the stored one].")] = None,
     bind: Annotated[

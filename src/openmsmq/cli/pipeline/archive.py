@@ -106,7 +106,7 @@ def archive(
     with spark_session(master) as spark:
         if reads:
             if follow:
-                say("Archiving as messages come; Ctrl-C ends it.")
+                say("Archiving messages as they arrive, until Ctrl-C.")
             result = run(
                 spark,
                 directory,

@@ -76,7 +76,7 @@ def readers(
     elif entries:
         print_table(_READER_COLUMNS, [_row(entry) for entry in entries])
     else:
-        typer.echo("Nobody has it open.")
+        typer.echo("No reader has the queue open.")
 
 
 def _row(reader: dict[str, Any]) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def outgoing(
     elif queues:
         _print_queues(queues)
     else:
-        typer.echo("Nothing is on its way to another machine.")
+        typer.echo("There are no outgoing queues.")
 
 
 def pause(

@@ -49,7 +49,7 @@ def list_redirections(*, as_json: JsonOption = False, socket: SocketOption = Non
     elif redirections:
         print_table(_COLUMNS, map(_row, redirections))
     else:
-        typer.echo("Nothing is redirected.")
+        typer.echo("There are no redirections.")
 
 
 def add(

@@ -107,7 +107,7 @@ def list_keys(
     elif certificates:
         print_table(_COLUMNS, [row(certificate) for certificate in certificates])
     else:
-        say(f"No certificates in {certificate_store.directory}; `openmsmq key create` makes one.")
+        say(f"No certificates in {certificate_store.directory}; `openmsmq key create` creates one.")
 
 
 def export_key(

@@ -30,7 +30,7 @@ def list_machine_keys(*, as_json: bool, socket: Path | None) -> None:
     if keys or as_json:
         print_keys(keys, as_json=as_json)
     else:
-        typer.echo("The queue manager has no keys; it makes them when it joins a directory.")
+        typer.echo("The queue manager has no keys; it creates them when it joins a directory.")
 
 
 def rotate_keys(
