@@ -45,9 +45,7 @@ COMMANDS: Final = (
     Entry("send", "Send messages.", ".messages.send"),
     Entry("receive", "Receive messages: print them and remove them.", ".messages.receive"),
     Entry("peek", "Read messages without removing them.", ".messages.peek"),
-    Entry(
-        "move", "Move messages to and from subqueues, or back from dead letters.", ".messages.move"
-    ),
+    Entry("move", "Move messages to and from subqueues, or from dead letters.", ".messages.move"),
     Entry("find", "Find messages in all queues, journals and dead letters.", ".care.find"),
     Entry("trace", "Show where a message is and what happened to it.", ".care.trace"),
     Entry("copy", "Send copies of messages to another queue.", ".care.copy"),
@@ -81,12 +79,12 @@ COMMANDS: Final = (
     Entry("restore", "Create a data directory from a backup.", ".manager.restore"),
     Entry("store", "Check the store of a stopped queue manager.", ".manager.store"),
     Entry("pipeline", "Archive, audit, triage, replay and measure with Spark.", ".pipeline"),
-    Entry("decode", "Dissect packets: hex text, raw bytes, pcap and pcapng captures.", ".decode"),
+    Entry("decode", "Dissect packets in captures, raw bytes and hex text.", ".decode"),
     Entry("bench", "Measure the speed of a queue manager on this machine.", ".bench"),
     Entry("demo", "Demonstrate the main features; needs no setup.", ".demo"),
     Entry(
         "conformance",
-        "Count the requirements of the specifications that tests prove.",
+        "Count the specification requirements that tests prove.",
         ".conformance",
     ),
 )
