@@ -71,7 +71,7 @@ def list_groups(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Count dead letters by reason and destination, with cause and remedy."""
+    """Count dead letters by reason, with cause and remedy."""
     from openmsmq.care.dead_letters import GROUPINGS, dead_letters, group_dead_letters
 
     words = tuple(word.strip() for word in by.split(","))
@@ -161,7 +161,7 @@ def retry(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Send dead letters again to their destinations, each once; refused ones stay."""
+    """Send dead letters again to their destinations. Each is sent once; refused ones stay."""
     spec = spec_of(
         "retry",
         _queues(queue),
@@ -186,6 +186,6 @@ def drop(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove dead letters permanently; `openmsmq save` saves copies of them first."""
+    """Remove dead letters permanently. `openmsmq save` can save copies of them first."""
     spec = spec_of("remove", _queues(queue), where=where, first=first, rate=rate)
     run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)

@@ -184,7 +184,7 @@ def undo(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Undo a job: return the messages that it moved or sent and that are still in place."""
+    """Undo a job. The messages that it moved or sent return, if they are still in place."""
     from openmsmq.care.jobs import dry_run_undo, report_of, undo_job
 
     job = _load(identifier)

@@ -211,7 +211,7 @@ def add_link(
     file: FileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Link two sites; the gates are routing servers in one of them or in both."""
+    """Link two sites. The gates are routing servers in one of them or in both."""
     topology = editor(file, dry_run=dry_run)
     link = topology.add_link(
         site, other, identifier=uuid.uuid4(), cost=1 if cost is None else cost, gates=gate or ()
@@ -272,7 +272,7 @@ def add_server(
     file: FileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add a foreign computer; queue managers register themselves when they start."""
+    """Add a foreign computer. Queue managers register themselves when they start."""
     topology = editor(file, dry_run=dry_run)
     added = topology.add_server(server, identifier=uuid.uuid4(), sites=site or ())
     _tell_server("add", added, topology, dry_run=dry_run, as_json=as_json)
@@ -301,7 +301,7 @@ def set_server(
     file: FileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change the sites of a server, its routing, and its in- and out-routing servers."""
+    """Change the sites, the routing and the routing servers of a server."""
     if direct and (out_server or in_server):
         raise typer.BadParameter("--direct goes with neither --out-server nor --in-server")
     topology = editor(file, dry_run=dry_run)

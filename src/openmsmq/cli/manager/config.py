@@ -58,7 +58,7 @@ def check(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a configuration file and the environment without starting a queue manager."""
+    """Check a configuration file and the environment."""
     count = sum(setting["source"] == str(file) for setting in _settings(file))
     if as_json:
         print_json({"file": str(file), "valid": True, "keys": count})

@@ -68,7 +68,7 @@ def link(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Print a link that signs you in at the console once, within 60 seconds."""
+    """Print a link that signs you in at the console. It works once, within 60 seconds."""
     if folder is None or address is None:
         with connect(socket) as manager:
             status = manager.status()

@@ -71,7 +71,7 @@ def revoke(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove entries, allowed or denied, from the permissions of the queue manager."""
+    """Remove allowed or denied rights from the queue manager."""
     with connect(socket) as manager:
         entries = manager.revoke_machine(principal, rights)
         _show(manager.identity.name, entries, as_json=as_json)
@@ -88,7 +88,7 @@ def explain(
 
 
 def offline(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """Stop all traffic with other queue managers; messages to them wait here.
+    """Stop all traffic with other queue managers. Messages to them wait here.
 
     Local queues work as before. A restart brings the queue manager online again.
     """

@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_sessions(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """List sessions with other queue managers, HTTP connections and multicast groups."""
+    """List sessions with other queue managers and multicast groups."""
     with connect(socket) as manager:
         sessions = manager.sessions()
     _show(_SESSION_COLUMNS, sessions, _session_row, "There is no session.", as_json=as_json)

@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_transactions(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
-    """List open transactions; those in doubt wait for their coordinator."""
+    """List open transactions. Those in doubt wait for their coordinator."""
     with connect(socket) as manager:
         transactions = manager.transactions()
     if as_json:

@@ -79,7 +79,7 @@ def archive(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Add messages to an archive, each once, with a manifest that proves that none is missing.
+    """Add messages to an archive. A manifest proves that each is in it, once.
 
     Without a queue, --compact and --verify work on an existing archive.
     """

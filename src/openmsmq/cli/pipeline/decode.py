@@ -47,7 +47,7 @@ def decode(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Decode captured packets into a table; malformed ones are counted and kept."""
+    """Decode captured packets into a table. Malformed ones are counted and kept."""
     # No queue manager is needed; every command takes the option.
     checks = begin_checks(master, socket)
     checks.packet_files(paths, column)

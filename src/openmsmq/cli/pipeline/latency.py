@@ -36,7 +36,7 @@ def latency(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Measure the transit times of messages, and the number that waited in each queue.
+    """Measure transit times and waiting messages per queue.
 
     Messages that seem to arrive before they were sent are counted as clock skew, not hidden.
     """

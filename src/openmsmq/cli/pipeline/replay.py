@@ -89,7 +89,7 @@ def replay(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Send messages again, from an archive or from dead letters; a dry run unless --send."""
+    """Send archived messages or dead letters again. A dry run unless --send."""
     checks = begin_checks(master, socket)
     from openmsmq.spark.pipelines.replay.filter import ReplayFilter
     from openmsmq.spark.pipelines.replay.replaying import check_replay

@@ -36,7 +36,7 @@ def triage(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Group dead letters by reason, destination, label and age, with remedies."""
+    """Group dead letters by reason and other properties, with remedies."""
     chosen = sources or list(_DEFAULT)
     checks = begin_checks(master, socket)
     checks.sources(chosen)

@@ -33,7 +33,10 @@ def explain(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Explain what a queue accepts, who may use it, and why its messages stay."""
+    """Explain the state of a queue.
+
+    The text has what it accepts, who may use it, and why its messages stay.
+    """
     from openmsmq.care.explain import explain_queue
 
     with connect(socket) as manager:
@@ -67,7 +70,7 @@ def print_access(about: dict[str, str], answers: list[dict[str, Any]], *, as_jso
 def readers(
     path: PathArgument, *, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
-    """List the readers of a queue, their locked messages and waiting reads."""
+    """List the readers of a queue, with their locks and waiting reads."""
     with connect(socket) as manager:
         entries = manager.readers(path)
     if as_json:

@@ -184,7 +184,7 @@ def move(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Send waiting messages to another destination, or move them into a local queue."""
+    """Move waiting messages to another destination or a local queue."""
     if bool(lookup_id) == everything:
         raise typer.BadParameter("say which messages: --lookup-id ID, or --all")
     ids = list(dict.fromkeys(lookup_id)) if lookup_id else None
@@ -215,7 +215,7 @@ def delete(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Delete an empty outgoing queue; the next message to its name creates a new one."""
+    """Delete an empty outgoing queue. The next message to its name creates a new one."""
     with connect(socket) as manager:
         name = manager.outgoing_info(destination)["destination"]
         if not dry_run:

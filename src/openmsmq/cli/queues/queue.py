@@ -243,7 +243,7 @@ def purge(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove all messages of a queue, journal or dead-letter queue, or those that match --where."""
+    """Remove all messages of a queue, or those that match --where."""
     if where is not None:
         spec = spec_of("purge", [path], where=where, first=first, rate=rate, step=step)
         run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)
@@ -347,7 +347,7 @@ def revoke(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove entries, allowed or denied, from the permissions of a queue."""
+    """Remove allowed or denied rights from a queue."""
     with connect(socket) as manager:
         entries = manager.revoke(path, principal, rights)
     _show_permissions(path, entries, as_json=as_json)

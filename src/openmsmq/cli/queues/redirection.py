@@ -62,7 +62,7 @@ def add(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Add a redirection of messages over HTTP or stream receipts, or replace that of FROM."""
+    """Add a redirection of messages or receipts, or replace one."""
     with connect(socket) as manager:
         redirection = manager.add_redirection(kind, source, target)
     if as_json:

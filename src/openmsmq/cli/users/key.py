@@ -150,7 +150,7 @@ def import_key(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Import a certificate, with its private key if the file has one.
+    """Import a certificate, and its private key if present.
 
     With --machine the file has public keys of another queue manager, for the directory.
     """
@@ -168,7 +168,7 @@ def register_key(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Add your certificate to the directory, so that its signatures are accepted."""
+    """Add your certificate to the directory. Then its signatures are accepted."""
     chosen = store().find(key)
     with connect(socket) as manager:
         manager.register_certificate(store().encoded(chosen))

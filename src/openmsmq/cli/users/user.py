@@ -106,7 +106,7 @@ def change_password(
     socket: SocketOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change the password of an account; the next logon needs the new one."""
+    """Change the password of an account. The next logon needs the new one."""
     accounts = account_file(data, socket)
     known = accounts.find(name)
     changed = accounts.set_password(name, new_password(password_file, known.name))
