@@ -104,9 +104,11 @@ def test_the_end_is_known_without_the_items(header: SecurityHeader) -> None:
     ],
 )
 def test_sizes_are_checked_before_use(sizes: tuple[int, ...], field: str) -> None:
-    with pytest.raises(MalformedPacket) as caught:
-        SecurityHeader.parse(pack("<HHHHII", 0x80, *sizes))
-    assert caught.value.field == f"SecurityHeader.{field}"
+    raw = pack("<HHHHII", 0x80, *sizes)
+    for read in (SecurityHeader.parse, security_header_end):
+        with pytest.raises(MalformedPacket) as caught:
+            read(raw, 0)
+        assert caught.value.field == f"SecurityHeader.{field}"
 
 
 def test_a_header_without_items_is_read() -> None:
