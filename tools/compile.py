@@ -2,9 +2,9 @@
 
 The result is a copy of the package in build/compiled with extension modules beside the sources of
 the modules in tools/compiled_modules.txt. `make serve` and the benchmarks of brokers, transfer,
-processor time, remote read and SRMP put it first on the path while it fits the sources; everything
-else, and every machine without a C compiler, runs the same code in pure Python. `make compile
-TEST=1` runs the tests against it, without those that replace what is compiled.
+processor time, remote read, SRMP and the console put it first on the path while it fits the
+sources; everything else, and every machine without a C compiler, runs the same code in pure Python.
+`make compile TEST=1` runs the tests against it, without those that replace what is compiled.
 """
 
 import argparse
