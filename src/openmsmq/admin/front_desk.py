@@ -152,11 +152,11 @@ class FrontDesk:
         return self.sessions.begin(person, now)
 
     def refuse_sign_in(self, address: str) -> None:
-        """Count a token or a link that lets nobody in."""
+        """Count a refused token or sign-in link."""
         self.console.meters.sign_ins["refused"] += 1
         if not self._refusals.take("", time.monotonic()):
-            nobody = Person(principal="", role=Role.READER, address=address)
-            self.audit.note("sign_in", nobody, "refused")
+            unknown = Person(principal="", role=Role.READER, address=address)
+            self.audit.note("sign_in", unknown, "refused")
 
     def sign_out(self, session: Session) -> None:
         """End a session."""

@@ -67,7 +67,7 @@ class StreamProtocol(Protocol):
         """The connections that may have something to send since the last call."""
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; empty if there are none for now."""
+        """The next bytes to send; empty while nothing waits."""
 
 
 Accept = Callable[[str, str, float], int | None]

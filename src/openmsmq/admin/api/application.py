@@ -304,7 +304,7 @@ def narrowed(result: Any, fields: str) -> dict[str, Any]:
 
 
 def _properties(kind: Any, entries: list[dict[str, Any]]) -> Collection[str] | None:
-    """The properties of entries of a list; None if they have no type and there are none."""
+    """The properties of entries of a list; None for an empty list without a type."""
     if kind in RECORDS:
         return dict.fromkeys(name for entry in entries for name in entry) if entries else None
     properties: tuple[str, ...] = kind.__struct_fields__

@@ -178,7 +178,7 @@ def _utf16(text: str) -> bytes:
 
 
 def _needle(condition: Condition) -> Needle | None:
-    """The byte strings required in a matching packet; None if there are none."""
+    """The byte strings required in a matching packet; None if the filter requires none."""
     if isinstance(condition, Comparison):
         if condition.property in _TEXT_IN_PACKET and isinstance(condition.value, str):
             return _needle_of(condition.operator, condition.value, condition.property)

@@ -241,7 +241,7 @@ class HttpClient:
         return ready
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; empty if there are none for now."""
+        """The next bytes to send; empty while nothing waits."""
         connection = self._connections.get(number)
         if connection is None or connection.state is not ConnectionState.OPEN:
             return _NOTHING

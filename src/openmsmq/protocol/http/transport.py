@@ -60,7 +60,7 @@ class HttpTransport:
         return self.server.take_ready() + self.client.take_ready()
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; empty if there are none for now."""
+        """The next bytes to send; empty while nothing waits."""
         if number & 1:
             return self.server.data_to_send(number, now=now)
         return self.client.data_to_send(number, now=now)

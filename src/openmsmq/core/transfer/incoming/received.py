@@ -118,7 +118,7 @@ class ArrivingStreams:
         self._progress: dict[int, tuple[IncomingTransactionalTransferInfo, QueueAddress, UUID]] = {}
 
     def progress(self) -> list[StreamProgress]:
-        """The streams whose senders must be told of the progress."""
+        """The streams whose progress must be reported to their senders."""
         return [
             StreamProgress(
                 stream, queue, speaker, stream.sequence_identifier, stream.sequence_number
