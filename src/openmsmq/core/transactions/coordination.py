@@ -1,7 +1,7 @@
 """Coordination: transactions that began here and in which other queue managers take part.
 
-The decision to commit is in the same batch as this queue manager's own part, and nobody is told
-before that batch is on disk. It is kept until every participant has confirmed it. An abort is
+The decision to commit is in the same batch as this queue manager's own part; participants learn it
+after that batch is on disk. It is kept until every participant has confirmed it. An abort is
 not stored: transactions unknown here were aborted (presumed abort).
 """
 
